@@ -1,0 +1,49 @@
+#include "base/log.h"
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static const char *log_program = "fullrack";
+static _Atomic int log_level = FR_LOG_WARN;
+
+void fr_log_init(const char *program, enum fr_log_level level)
+{
+    log_program = program;
+    atomic_store(&log_level, (int)level);
+}
+
+void fr_log_set_level(enum fr_log_level level)
+{
+    atomic_store(&log_level, (int)level);
+}
+
+enum fr_log_level fr_log_get_level(void)
+{
+    return (enum fr_log_level)atomic_load(&log_level);
+}
+
+void fr_log(enum fr_log_level level, const char *fmt, ...)
+{
+    static const char *const words[] = {"error: ", "warning: ", "", ""};
+    char line[FR_LOG_LINE_BYTES];
+    va_list ap;
+    int n, m;
+
+    if ((int)level > atomic_load(&log_level))
+        return;
+    n = snprintf(line, sizeof line, "%s: %s", log_program, words[level]);
+    va_start(ap, fmt);
+    m = vsnprintf(line + n, sizeof line - (size_t)n - 1, fmt, ap);
+    va_end(ap);
+    if (m < 0)
+        return;
+    n += m;
+    if (n > (int)sizeof line - 2)
+        n = (int)sizeof line - 2;
+    line[n++] = '\n';
+    /* a log line that cannot be written has nowhere else to go */
+    if (write(STDERR_FILENO, line, (size_t)n) < 0)
+        return;
+}

@@ -1,0 +1,21 @@
+/*
+ * log.h - one line per event to standard error.
+ *
+ * The sink is process-wide; a line is written with one write(2), so lines of
+ * several threads and processes do not mix.  Low layers never log.  A line is
+ * at most FR_LOG_LINE_BYTES long, longer ones are cut.
+ */
+#ifndef FR_BASE_LOG_H
+#define FR_BASE_LOG_H
+
+enum { FR_LOG_LINE_BYTES = 2048 };
+enum fr_log_level { FR_LOG_ERROR, FR_LOG_WARN, FR_LOG_INFO, FR_LOG_DEBUG };
+
+/* program: name in front of each line, borrowed for the life of the process. */
+void fr_log_init(const char *program, enum fr_log_level level);
+void fr_log_set_level(enum fr_log_level level);
+enum fr_log_level fr_log_get_level(void);
+void fr_log(enum fr_log_level level, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,10 @@
+# fullrackd: shares only err, log and buf with the rest (scripts/check-includes holds it)
+noinst_LIBRARIES += libfrserver.a
+libfrserver_a_SOURCES =
+libfrserver_a_CPPFLAGS = $(AM_CPPFLAGS) $(UV_CFLAGS) $(SQLITE_CFLAGS)
+
+include src/server/value/local.mk
+include src/server/tds/local.mk
+include src/server/net/local.mk
+include src/server/tsql/local.mk
+include src/server/store/local.mk

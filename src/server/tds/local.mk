@@ -1,0 +1,1 @@
+libfrserver_a_SOURCES +=

@@ -1,0 +1,66 @@
+/*
+ * session.h - one client's session: what tds/ calls.
+ *
+ * A session is used by its own thread; only session_cancel() may be called from
+ * another.  A call returns false when the connection must be closed; SQL errors are
+ * not that: they go to the sink.
+ */
+#ifndef FRD_TSQL_SESSION_H
+#define FRD_TSQL_SESSION_H
+
+#include "server/tsql/sink.h"
+
+struct server;  /* net/server.h: configuration, sessions, schedulers, databases */
+struct session; /* opaque */
+
+struct session_login {
+    const char *user;
+    const char *database; /* "" = master */
+    const char *host_name;
+    const char *program_name;
+    const char *language;
+    const char *client_interface;
+    uint32_t client_pid;
+    uint32_t tds_version;
+    uint32_t packet_size;
+};
+
+struct rpc_param {
+    const char *name; /* "@x", or "" for positional */
+    bool output;      /* by reference: its final value is sent back */
+    bool use_default; /* the client asks for the parameter's default */
+    struct value value;
+};
+
+struct session *session_open(struct server *srv, const struct session_login *login,
+                             const struct result_sink *sink, struct sqlerr *e);
+void session_close(struct session **sp); /* rolls back what is open; accepts &NULL */
+void session_reset(struct session *s);   /* sp_reset_connection / the RESETCONNECTION bit */
+int session_spid(const struct session *s);
+
+bool session_run_batch(struct session *s, const char *sql, size_t bytes);
+/* proc: as sent, may have several parts, or a well-known one by its name (sp_executesql) */
+bool session_run_rpc(struct session *s, const char *proc, struct rpc_param *params, size_t n);
+
+enum session_tran { TRAN_BEGIN, TRAN_COMMIT, TRAN_ROLLBACK, TRAN_SAVE };
+bool session_transaction(struct session *s, enum session_tran what, const char *name,
+                         bool begin_again);
+
+/*
+ * Bulk load.  After a batch with `insert bulk ...` the session expects the stream;
+ * session_bulk_columns() then gives the declared columns, in stream order.  Rows arrive
+ * through session_bulk_row(); a false from it means that the load has failed (the error is kept
+ * and reported by session_bulk_end), the rest of the stream is to be read and dropped.
+ */
+bool session_bulk_pending(const struct session *s);
+size_t session_bulk_columns(const struct session *s, const struct result_column **cols);
+bool session_bulk_row(struct session *s, const struct value *values, size_t n);
+/* complete: the stream was whole; false: attention or broken, nothing is kept. */
+bool session_bulk_end(struct session *s, bool complete);
+
+/* Ask the running statement to stop (attention, KILL, shutdown); any thread. */
+void session_cancel(struct session *s);
+bool session_cancelled(const struct session *s);
+void session_clear_cancel(struct session *s);
+
+#endif
