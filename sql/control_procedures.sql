@@ -1,0 +1,482 @@
+/*
+ * control_procedures.sql - every change to the control database goes through these.
+ *
+ * Run by `fullrack init` after control_tables.sql; each procedure is dropped and made anew (CREATE OR
+ * ALTER is not everywhere).  Each procedure's writes are one statement, so that autocommit makes it
+ * atomic.  Everything a lease's owner writes is fenced by its token.
+ */
+IF OBJECT_ID(N'dbo.sp_add_work', N'P') IS NOT NULL
+DROP PROCEDURE dbo.sp_add_work;
+GO
+/* Queue one task.  @added = 0: the same source stands in the queue for this table, and @again was not said. */
+CREATE PROCEDURE dbo.sp_add_work
+    @kind varchar(12),
+    @source nvarchar(2000),
+    @source_key bigint,
+    @range_start bigint,
+    @range_end bigint,
+    @target_server nvarchar(256),
+    @target_database nvarchar(128),
+    @target_table nvarchar(400),
+    @options nvarchar(max),
+    @priority int,
+    @max_attempts int,
+    @again bit,
+    @task_id bigint OUTPUT,
+    @added bit OUTPUT
+AS
+BEGIN
+    SET NOCOUNT ON;
+    INSERT INTO dbo.work_queue (kind, source, source_key, range_start, range_end, target_server,
+                                target_database, target_table, options, priority, max_attempts)
+    SELECT @kind, @source, @source_key, @range_start, @range_end, @target_server, @target_database,
+           @target_table, @options, @priority, @max_attempts
+    WHERE @again = 1 OR NOT EXISTS (
+        SELECT 1 FROM dbo.work_queue AS w WITH (UPDLOCK, HOLDLOCK)
+        WHERE w.source_key = @source_key AND w.source = @source AND w.range_start = @range_start
+          AND w.target_server = @target_server AND w.target_database = @target_database
+          AND w.target_table = @target_table AND w.state <> 'cancelled');
+    SET @added = CASE WHEN @@ROWCOUNT = 1 THEN 1 ELSE 0 END;
+    IF @added = 1
+        SET @task_id = SCOPE_IDENTITY();
+    ELSE
+        SELECT @task_id = MIN(w.task_id) FROM dbo.work_queue AS w
+        WHERE w.source_key = @source_key AND w.source = @source AND w.range_start = @range_start
+          AND w.target_server = @target_server AND w.target_database = @target_database
+          AND w.target_table = @target_table AND w.state <> 'cancelled';
+END;
+GO
+IF OBJECT_ID(N'dbo.sp_get_work', N'P') IS NOT NULL
+DROP PROCEDURE dbo.sp_get_work;
+GO
+/*
+ * Take the next task: one row, or none when nothing may start now (ask sp_queue_state whether the queue
+ * is drained).  One autocommitted statement; the row comes back by OUTPUT.
+ */
+CREATE PROCEDURE dbo.sp_get_work
+    @run_id bigint,
+    @worker nvarchar(128),
+    @host nvarchar(128),
+    @spid int,
+    @scheduler_id int,
+    @client_cpu_id int,
+    @lease_seconds int
+AS
+BEGIN
+    SET NOCOUNT ON;
+    UPDATE q
+    SET state = 'active',
+        run_id = @run_id,
+        epoch = q.epoch + 1,
+        attempts = q.attempts + 1,
+        lease_token = NEWID(),
+        lease_until = DATEADD(second, @lease_seconds, SYSUTCDATETIME()),
+        worker = @worker,
+        host = @host,
+        spid = @spid,
+        scheduler_id = @scheduler_id,
+        client_cpu_id = @client_cpu_id,
+        start_time = SYSUTCDATETIME(),
+        last_assigned = SYSUTCDATETIME(),
+        end_time = NULL,
+        duration_ms = NULL
+    OUTPUT inserted.task_id, inserted.load_id, inserted.epoch, inserted.lease_token, inserted.kind,
+           inserted.source, inserted.range_start, inserted.range_end, inserted.target_server,
+           inserted.target_database, inserted.target_table, inserted.options, inserted.attempts,
+           inserted.max_attempts
+    FROM dbo.work_queue AS q
+    WHERE q.task_id = (
+        SELECT TOP (1) w.task_id
+        FROM dbo.work_queue AS w WITH (UPDLOCK, READPAST, ROWLOCK)
+        WHERE w.state = 'ready' AND w.not_before <= SYSUTCDATETIME()
+        ORDER BY w.priority DESC, w.task_id);
+END;
+GO
+IF OBJECT_ID(N'dbo.sp_sweep_leases', N'P') IS NOT NULL
+DROP PROCEDURE dbo.sp_sweep_leases;
+GO
+/* Tasks whose lease ran out go back to the queue, or fail when they have no attempt left. */
+CREATE PROCEDURE dbo.sp_sweep_leases
+    @swept int OUTPUT
+AS
+BEGIN
+    SET NOCOUNT ON;
+    UPDATE dbo.work_queue
+    SET state = CASE WHEN attempts >= max_attempts THEN 'failed' ELSE 'ready' END,
+        lease_token = NULL,
+        lease_until = NULL,
+        end_time = SYSUTCDATETIME(),
+        last_error = N'the lease of worker ' + COALESCE(worker, N'?') + N' on ' + COALESCE(host, N'?') + N' ran out'
+    WHERE state = 'active' AND lease_until < SYSUTCDATETIME();
+    SET @swept = @@ROWCOUNT;
+END;
+GO
+IF OBJECT_ID(N'dbo.sp_renew_lease', N'P') IS NOT NULL
+DROP PROCEDURE dbo.sp_renew_lease;
+GO
+/* @alive = 0: the lease is gone, the caller must stop and write nothing more. */
+CREATE PROCEDURE dbo.sp_renew_lease
+    @task_id bigint,
+    @lease_token uniqueidentifier,
+    @lease_seconds int,
+    @rows_loaded bigint,
+    @bytes_read bigint,
+    @alive bit OUTPUT
+AS
+BEGIN
+    SET NOCOUNT ON;
+    UPDATE dbo.work_queue
+    SET lease_until = DATEADD(second, @lease_seconds, SYSUTCDATETIME()),
+        rows_loaded = @rows_loaded,
+        bytes_read = @bytes_read
+    WHERE task_id = @task_id AND lease_token = @lease_token AND state = 'active';
+    SET @alive = CASE WHEN @@ROWCOUNT = 1 THEN 1 ELSE 0 END;
+END;
+GO
+IF OBJECT_ID(N'dbo.sp_end_work', N'P') IS NOT NULL
+DROP PROCEDURE dbo.sp_end_work;
+GO
+/* The task is done; writes its statistics.  @accepted = 0: the lease was lost. */
+CREATE PROCEDURE dbo.sp_end_work
+    @task_id bigint,
+    @lease_token uniqueidentifier,
+    @rows_loaded bigint,
+    @rows_rejected bigint,
+    @rows_skipped bigint,
+    @trimmed_values bigint,
+    @bytes_read bigint,
+    @bytes_sent bigint,
+    @batches bigint,
+    @server_cpu_ms bigint,
+    @server_reads bigint,
+    @server_writes bigint,
+    @server_logical_reads bigint,
+    @client_cpu_ms bigint,
+    @scheduler_moves int,
+    @spid int,
+    @login_time datetime2(3),
+    @scheduler_id int,
+    @engine varchar(8),
+    @accepted bit OUTPUT
+AS
+BEGIN
+    SET NOCOUNT ON;
+    UPDATE dbo.work_queue
+    SET state = 'done',
+        end_time = SYSUTCDATETIME(),
+        duration_ms = DATEDIFF(millisecond, start_time, SYSUTCDATETIME()),
+        rows_loaded = @rows_loaded,
+        rows_rejected = @rows_rejected,
+        rows_skipped = @rows_skipped,
+        trimmed_values = @trimmed_values,
+        bytes_read = @bytes_read,
+        bytes_sent = @bytes_sent,
+        batches = @batches,
+        server_cpu_ms = @server_cpu_ms,
+        server_reads = @server_reads,
+        server_writes = @server_writes,
+        server_logical_reads = @server_logical_reads,
+        client_cpu_ms = @client_cpu_ms,
+        scheduler_moves = @scheduler_moves,
+        spid = @spid,
+        login_time = @login_time,
+        scheduler_id = @scheduler_id,
+        engine = @engine,
+        lease_token = NULL,
+        lease_until = NULL,
+        last_error = NULL
+    WHERE task_id = @task_id AND lease_token = @lease_token AND state = 'active';
+    SET @accepted = CASE WHEN @@ROWCOUNT = 1 THEN 1 ELSE 0 END;
+END;
+GO
+IF OBJECT_ID(N'dbo.sp_fail_work', N'P') IS NOT NULL
+DROP PROCEDURE dbo.sp_fail_work;
+GO
+/*
+ * The attempt failed.  @retryable = 1: back to the queue after @backoff_ms, or failed when no attempt
+ * is left; @counts = 0 gives the attempt back (the worker was stopped, the task is not to blame).
+ */
+CREATE PROCEDURE dbo.sp_fail_work
+    @task_id bigint,
+    @lease_token uniqueidentifier,
+    @error nvarchar(2000),
+    @retryable bit,
+    @counts bit,
+    @backoff_ms int,
+    @rows_loaded bigint,
+    @rows_rejected bigint,
+    @bytes_read bigint,
+    @client_cpu_ms bigint,
+    @accepted bit OUTPUT
+AS
+BEGIN
+    SET NOCOUNT ON;
+    UPDATE dbo.work_queue
+    SET state = CASE WHEN @counts = 0 THEN 'ready'
+                     WHEN @retryable = 1 AND attempts < max_attempts THEN 'ready'
+                     ELSE 'failed' END,
+        attempts = CASE WHEN @counts = 0 THEN attempts - 1 ELSE attempts END,
+        not_before = DATEADD(millisecond, @backoff_ms, SYSUTCDATETIME()),
+        end_time = SYSUTCDATETIME(),
+        duration_ms = DATEDIFF(millisecond, start_time, SYSUTCDATETIME()),
+        rows_loaded = @rows_loaded,
+        rows_rejected = @rows_rejected,
+        bytes_read = @bytes_read,
+        client_cpu_ms = @client_cpu_ms,
+        lease_token = NULL,
+        lease_until = NULL,
+        last_error = @error
+    WHERE task_id = @task_id AND lease_token = @lease_token AND state = 'active';
+    SET @accepted = CASE WHEN @@ROWCOUNT = 1 THEN 1 ELSE 0 END;
+END;
+GO
+IF OBJECT_ID(N'dbo.sp_release_dead_work', N'P') IS NOT NULL
+DROP PROCEDURE dbo.sp_release_dead_work;
+GO
+/* The coordinator saw its own child die: its task need not wait for the lease. */
+CREATE PROCEDURE dbo.sp_release_dead_work
+    @run_id bigint,
+    @worker nvarchar(128),
+    @host nvarchar(128),
+    @error nvarchar(2000),
+    @released int OUTPUT
+AS
+BEGIN
+    SET NOCOUNT ON;
+    UPDATE dbo.work_queue
+    SET state = CASE WHEN attempts >= max_attempts THEN 'failed' ELSE 'ready' END,
+        lease_token = NULL,
+        lease_until = NULL,
+        end_time = SYSUTCDATETIME(),
+        last_error = @error
+    WHERE state = 'active' AND run_id = @run_id AND worker = @worker AND host = @host;
+    SET @released = @@ROWCOUNT;
+    UPDATE dbo.scheduler_use
+    SET claim_token = NULL, is_pinned = 0, run_id = NULL, worker = NULL, host = NULL, spid = NULL, lease_until = NULL
+    WHERE run_id = @run_id AND worker = @worker AND host = @host;
+END;
+GO
+IF OBJECT_ID(N'dbo.sp_queue_state', N'P') IS NOT NULL
+DROP PROCEDURE dbo.sp_queue_state;
+GO
+/* How many tasks stand where, and in how many ms the next one that waits for its time may start (NULL: none waits). */
+CREATE PROCEDURE dbo.sp_queue_state
+    @ready bigint OUTPUT,
+    @active bigint OUTPUT,
+    @done bigint OUTPUT,
+    @failed bigint OUTPUT,
+    @cancelled bigint OUTPUT,
+    @next_ms bigint OUTPUT
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SELECT @ready = COUNT_BIG(CASE WHEN state = 'ready' THEN 1 END),
+           @active = COUNT_BIG(CASE WHEN state = 'active' THEN 1 END),
+           @done = COUNT_BIG(CASE WHEN state = 'done' THEN 1 END),
+           @failed = COUNT_BIG(CASE WHEN state = 'failed' THEN 1 END),
+           @cancelled = COUNT_BIG(CASE WHEN state = 'cancelled' THEN 1 END)
+    FROM dbo.work_queue;
+    SELECT @next_ms = DATEDIFF(millisecond, SYSUTCDATETIME(), MIN(not_before))
+    FROM dbo.work_queue
+    WHERE state = 'ready';
+END;
+GO
+IF OBJECT_ID(N'dbo.sp_add_scheduler', N'P') IS NOT NULL
+DROP PROCEDURE dbo.sp_add_scheduler;
+GO
+CREATE PROCEDURE dbo.sp_add_scheduler
+    @scheduler_id int
+AS
+BEGIN
+    SET NOCOUNT ON;
+    INSERT INTO dbo.scheduler_use (scheduler_id)
+    SELECT @scheduler_id
+    WHERE NOT EXISTS (SELECT 1 FROM dbo.scheduler_use WHERE scheduler_id = @scheduler_id);
+END;
+GO
+IF OBJECT_ID(N'dbo.sp_claim_scheduler', N'P') IS NOT NULL
+DROP PROCEDURE dbo.sp_claim_scheduler;
+GO
+/*
+ * Claim the row of @scheduler_id (a pin), or with @scheduler_id NULL any free row (the right to run
+ * somewhere).  A row is free when nobody holds it or its holder's lease ran out.
+ * @claimed_id is NULL when there was none.
+ */
+CREATE PROCEDURE dbo.sp_claim_scheduler
+    @scheduler_id int,
+    @run_id bigint,
+    @worker nvarchar(128),
+    @host nvarchar(128),
+    @spid int,
+    @claim_token uniqueidentifier,
+    @lease_seconds int,
+    @claimed_id int OUTPUT
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET @claimed_id = NULL;
+    UPDATE s
+    SET claim_token = @claim_token,
+        is_pinned = CASE WHEN @scheduler_id IS NULL THEN 0 ELSE 1 END,
+        run_id = @run_id,
+        worker = @worker,
+        host = @host,
+        spid = @spid,
+        claimed_at = SYSUTCDATETIME(),
+        lease_until = DATEADD(second, @lease_seconds, SYSUTCDATETIME()),
+        claims = s.claims + 1
+    FROM dbo.scheduler_use AS s
+    WHERE s.scheduler_id = (
+        SELECT TOP (1) f.scheduler_id
+        FROM dbo.scheduler_use AS f WITH (UPDLOCK, ROWLOCK)
+        WHERE (@scheduler_id IS NULL OR f.scheduler_id = @scheduler_id)
+          AND (f.claim_token IS NULL OR f.lease_until < SYSUTCDATETIME())
+        ORDER BY f.scheduler_id);
+    SELECT @claimed_id = scheduler_id FROM dbo.scheduler_use WHERE claim_token = @claim_token;
+END;
+GO
+IF OBJECT_ID(N'dbo.sp_renew_scheduler', N'P') IS NOT NULL
+DROP PROCEDURE dbo.sp_renew_scheduler;
+GO
+CREATE PROCEDURE dbo.sp_renew_scheduler
+    @claim_token uniqueidentifier,
+    @lease_seconds int,
+    @alive bit OUTPUT
+AS
+BEGIN
+    SET NOCOUNT ON;
+    UPDATE dbo.scheduler_use
+    SET lease_until = DATEADD(second, @lease_seconds, SYSUTCDATETIME())
+    WHERE claim_token = @claim_token;
+    SET @alive = CASE WHEN @@ROWCOUNT = 1 THEN 1 ELSE 0 END;
+END;
+GO
+IF OBJECT_ID(N'dbo.sp_release_scheduler', N'P') IS NOT NULL
+DROP PROCEDURE dbo.sp_release_scheduler;
+GO
+CREATE PROCEDURE dbo.sp_release_scheduler
+    @claim_token uniqueidentifier
+AS
+BEGIN
+    SET NOCOUNT ON;
+    UPDATE dbo.scheduler_use
+    SET claim_token = NULL, is_pinned = 0, run_id = NULL, worker = NULL, host = NULL, spid = NULL, lease_until = NULL
+    WHERE claim_token = @claim_token;
+END;
+GO
+IF OBJECT_ID(N'dbo.sp_begin_run', N'P') IS NOT NULL
+DROP PROCEDURE dbo.sp_begin_run;
+GO
+CREATE PROCEDURE dbo.sp_begin_run
+    @host nvarchar(128),
+    @pid int,
+    @workers int,
+    @options nvarchar(max),
+    @run_id bigint OUTPUT
+AS
+BEGIN
+    SET NOCOUNT ON;
+    INSERT INTO dbo.run (host, pid, workers, options) VALUES (@host, @pid, @workers, @options);
+    SET @run_id = SCOPE_IDENTITY();
+    INSERT INTO dbo.ready (run_id) VALUES (@run_id);
+END;
+GO
+IF OBJECT_ID(N'dbo.sp_signal_start', N'P') IS NOT NULL
+DROP PROCEDURE dbo.sp_signal_start;
+GO
+/* Raise the start flag.  @raised = 0: no such run. */
+CREATE PROCEDURE dbo.sp_signal_start
+    @run_id bigint,
+    @raised bit OUTPUT
+AS
+BEGIN
+    SET NOCOUNT ON;
+    UPDATE dbo.ready SET start = 1, raised_at = SYSUTCDATETIME() WHERE run_id = @run_id;
+    SET @raised = CASE WHEN @@ROWCOUNT = 1 THEN 1 ELSE 0 END;
+    UPDATE dbo.run SET state = 'running', start_time = SYSUTCDATETIME() WHERE run_id = @run_id AND state = 'arming';
+END;
+GO
+IF OBJECT_ID(N'dbo.sp_start_state', N'P') IS NOT NULL
+DROP PROCEDURE dbo.sp_start_state;
+GO
+/* @start: 1 raised, 0 not yet, NULL no such run. */
+CREATE PROCEDURE dbo.sp_start_state
+    @run_id bigint,
+    @start bit OUTPUT
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET @start = NULL;
+    SELECT @start = start FROM dbo.ready WHERE run_id = @run_id;
+END;
+GO
+IF OBJECT_ID(N'dbo.sp_end_run', N'P') IS NOT NULL
+DROP PROCEDURE dbo.sp_end_run;
+GO
+CREATE PROCEDURE dbo.sp_end_run
+    @run_id bigint,
+    @state varchar(10),
+    @start_skew_ms int,
+    @rows_loaded bigint,
+    @rows_rejected bigint,
+    @bytes_read bigint
+AS
+BEGIN
+    SET NOCOUNT ON;
+    UPDATE dbo.run
+    SET state = @state,
+        end_time = SYSUTCDATETIME(),
+        start_skew_ms = @start_skew_ms,
+        rows_loaded = @rows_loaded,
+        rows_rejected = @rows_rejected,
+        bytes_read = @bytes_read
+    WHERE run_id = @run_id;
+END;
+GO
+IF OBJECT_ID(N'dbo.sp_add_worker', N'P') IS NOT NULL
+DROP PROCEDURE dbo.sp_add_worker;
+GO
+CREATE PROCEDURE dbo.sp_add_worker
+    @run_id bigint,
+    @worker nvarchar(128),
+    @host nvarchar(128),
+    @pid int,
+    @worker_id bigint OUTPUT
+AS
+BEGIN
+    SET NOCOUNT ON;
+    INSERT INTO dbo.worker (run_id, worker, host, pid) VALUES (@run_id, @worker, @host, @pid);
+    SET @worker_id = SCOPE_IDENTITY();
+END;
+GO
+IF OBJECT_ID(N'dbo.sp_set_worker', N'P') IS NOT NULL
+DROP PROCEDURE dbo.sp_set_worker;
+GO
+/* A worker's state as `fullrack status` shows it; NULL leaves a figure as it is. */
+CREATE PROCEDURE dbo.sp_set_worker
+    @worker_id bigint,
+    @state varchar(10),
+    @spid int,
+    @scheduler_id int,
+    @client_cpu_id int,
+    @pin_attempts int,
+    @task_id bigint,
+    @rows_loaded bigint,
+    @bytes_read bigint
+AS
+BEGIN
+    SET NOCOUNT ON;
+    UPDATE dbo.worker
+    SET state = COALESCE(@state, state),
+        spid = COALESCE(@spid, spid),
+        scheduler_id = COALESCE(@scheduler_id, scheduler_id),
+        client_cpu_id = COALESCE(@client_cpu_id, client_cpu_id),
+        pin_attempts = COALESCE(@pin_attempts, pin_attempts),
+        task_id = COALESCE(@task_id, task_id),
+        rows_loaded = COALESCE(@rows_loaded, rows_loaded),
+        bytes_read = COALESCE(@bytes_read, bytes_read),
+        armed_at = CASE WHEN @state = 'armed' THEN SYSUTCDATETIME() ELSE armed_at END,
+        last_seen = SYSUTCDATETIME()
+    WHERE worker_id = @worker_id;
+END;
+GO

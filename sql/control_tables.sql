@@ -1,0 +1,158 @@
+/*
+ * control_tables.sql - the control database: queue, schedulers, start signal, runs, workers, samples.
+ *
+ * Run in the control database by `fullrack init`; safe to run again.  Real T-SQL for SQL Server 2016
+ * and later, Azure SQL, Babelfish; batches end at GO.  Times are UTC, by this server's clock.
+ */
+IF OBJECT_ID(N'dbo.control_version', N'U') IS NULL
+CREATE TABLE dbo.control_version (
+    version int NOT NULL CONSTRAINT pk_control_version PRIMARY KEY,
+    installed_at datetime2(3) NOT NULL CONSTRAINT df_control_version_installed_at DEFAULT SYSUTCDATETIME()
+);
+GO
+/* One row a run: a coordinator's, or a group of workers on several hosts. */
+IF OBJECT_ID(N'dbo.run', N'U') IS NULL
+CREATE TABLE dbo.run (
+    run_id bigint IDENTITY(1, 1) NOT NULL CONSTRAINT pk_run PRIMARY KEY,
+    state varchar(10) NOT NULL CONSTRAINT df_run_state DEFAULT 'arming'
+        CONSTRAINT ck_run_state CHECK (state IN ('arming', 'running', 'done', 'failed', 'stopped')),
+    host nvarchar(128) NOT NULL,
+    pid int NOT NULL,
+    workers int NOT NULL,
+    options nvarchar(max) NULL,
+    created_at datetime2(3) NOT NULL CONSTRAINT df_run_created_at DEFAULT SYSUTCDATETIME(),
+    start_time datetime2(3) NULL,
+    end_time datetime2(3) NULL,
+    start_skew_ms int NULL,
+    rows_loaded bigint NULL,
+    rows_rejected bigint NULL,
+    bytes_read bigint NULL
+);
+GO
+/* One row a task.  is_active, is_done and is_failed are what the record team's queue had. */
+IF OBJECT_ID(N'dbo.work_queue', N'U') IS NULL
+CREATE TABLE dbo.work_queue (
+    task_id bigint IDENTITY(1, 1) NOT NULL CONSTRAINT pk_work_queue PRIMARY KEY,
+    run_id bigint NULL,
+    load_id uniqueidentifier NOT NULL CONSTRAINT df_work_queue_load_id DEFAULT NEWID(),
+    epoch bigint NOT NULL CONSTRAINT df_work_queue_epoch DEFAULT 0,
+    state varchar(10) NOT NULL CONSTRAINT df_work_queue_state DEFAULT 'ready'
+        CONSTRAINT ck_work_queue_state CHECK (state IN ('ready', 'active', 'done', 'failed', 'cancelled')),
+    is_active AS (CASE WHEN state = 'active' THEN 1 ELSE 0 END),
+    is_done AS (CASE WHEN state = 'done' THEN 1 ELSE 0 END),
+    is_failed AS (CASE WHEN state = 'failed' THEN 1 ELSE 0 END),
+    kind varchar(12) NOT NULL CONSTRAINT df_work_queue_kind DEFAULT 'load'
+        CONSTRAINT ck_work_queue_kind CHECK (kind IN ('load', 'bulk_insert', 'query', 'backup')),
+    source nvarchar(2000) NOT NULL,
+    source_key bigint NOT NULL,
+    range_start bigint NOT NULL CONSTRAINT df_work_queue_range_start DEFAULT 0,
+    range_end bigint NULL,
+    target_server nvarchar(256) NOT NULL,
+    target_database nvarchar(128) NOT NULL,
+    target_table nvarchar(400) NOT NULL,
+    options nvarchar(max) NULL,
+    priority int NOT NULL CONSTRAINT df_work_queue_priority DEFAULT 0,
+    attempts int NOT NULL CONSTRAINT df_work_queue_attempts DEFAULT 0,
+    max_attempts int NOT NULL CONSTRAINT df_work_queue_max_attempts DEFAULT 5,
+    not_before datetime2(3) NOT NULL CONSTRAINT df_work_queue_not_before DEFAULT SYSUTCDATETIME(),
+    queued_at datetime2(3) NOT NULL CONSTRAINT df_work_queue_queued_at DEFAULT SYSUTCDATETIME(),
+    lease_token uniqueidentifier NULL,
+    lease_until datetime2(3) NULL,
+    worker nvarchar(128) NULL,
+    host nvarchar(128) NULL,
+    spid int NULL,
+    login_time datetime2(3) NULL,
+    scheduler_id int NULL,
+    client_cpu_id int NULL,
+    start_time datetime2(3) NULL,
+    end_time datetime2(3) NULL,
+    duration_ms bigint NULL,
+    rows_loaded bigint NULL,
+    rows_rejected bigint NULL,
+    rows_skipped bigint NULL,
+    trimmed_values bigint NULL,
+    bytes_read bigint NULL,
+    bytes_sent bigint NULL,
+    batches bigint NULL,
+    server_cpu_ms bigint NULL,
+    server_reads bigint NULL,
+    server_writes bigint NULL,
+    server_logical_reads bigint NULL,
+    client_cpu_ms bigint NULL,
+    scheduler_moves int NULL,
+    engine varchar(8) NULL,
+    last_error nvarchar(2000) NULL,
+    last_assigned datetime2(3) NULL
+);
+GO
+/* In the order of the claim, else every ready row gets locked; no lease column, so that a renewal does not move it. */
+IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.work_queue') AND name = N'ix_work_queue_claim')
+CREATE INDEX ix_work_queue_claim ON dbo.work_queue (state, priority DESC, task_id);
+GO
+IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.work_queue') AND name = N'ix_work_queue_source')
+CREATE INDEX ix_work_queue_source ON dbo.work_queue (source_key);
+GO
+/* One row per scheduler of the target that may carry a load.  Fewer rows = fewer loads at once. */
+IF OBJECT_ID(N'dbo.scheduler_use', N'U') IS NULL
+CREATE TABLE dbo.scheduler_use (
+    scheduler_id int NOT NULL CONSTRAINT pk_scheduler_use PRIMARY KEY,
+    claim_token uniqueidentifier NULL,
+    is_pinned bit NOT NULL CONSTRAINT df_scheduler_use_is_pinned DEFAULT 0,
+    run_id bigint NULL,
+    worker nvarchar(128) NULL,
+    host nvarchar(128) NULL,
+    spid int NULL,
+    claimed_at datetime2(3) NULL,
+    lease_until datetime2(3) NULL,
+    claims bigint NOT NULL CONSTRAINT df_scheduler_use_claims DEFAULT 0
+);
+GO
+/* The start flag: a run's workers begin when start = 1. */
+IF OBJECT_ID(N'dbo.ready', N'U') IS NULL
+CREATE TABLE dbo.ready (
+    run_id bigint NOT NULL CONSTRAINT pk_ready PRIMARY KEY,
+    start bit NOT NULL CONSTRAINT df_ready_start DEFAULT 0,
+    raised_at datetime2(3) NULL
+);
+GO
+IF OBJECT_ID(N'dbo.worker', N'U') IS NULL
+CREATE TABLE dbo.worker (
+    worker_id bigint IDENTITY(1, 1) NOT NULL CONSTRAINT pk_worker PRIMARY KEY,
+    run_id bigint NOT NULL,
+    worker nvarchar(128) NOT NULL,
+    host nvarchar(128) NOT NULL,
+    pid int NOT NULL,
+    state varchar(10) NOT NULL CONSTRAINT df_worker_state DEFAULT 'connecting'
+        CONSTRAINT ck_worker_state CHECK (state IN ('connecting', 'armed', 'running', 'done', 'failed')),
+    spid int NULL,
+    scheduler_id int NULL,
+    client_cpu_id int NULL,
+    pin_attempts int NULL,
+    task_id bigint NULL,
+    rows_loaded bigint NULL,
+    bytes_read bigint NULL,
+    created_at datetime2(3) NOT NULL CONSTRAINT df_worker_created_at DEFAULT SYSUTCDATETIME(),
+    armed_at datetime2(3) NULL,
+    last_seen datetime2(3) NOT NULL CONSTRAINT df_worker_last_seen DEFAULT SYSUTCDATETIME()
+);
+GO
+IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.worker') AND name = N'ix_worker_run')
+CREATE INDEX ix_worker_run ON dbo.worker (run_id, worker_id);
+GO
+/* Figures taken during a run, one row a figure. */
+IF OBJECT_ID(N'dbo.sample', N'U') IS NULL
+CREATE TABLE dbo.sample (
+    sample_id bigint IDENTITY(1, 1) NOT NULL CONSTRAINT pk_sample PRIMARY KEY,
+    run_id bigint NOT NULL,
+    taken_at datetime2(3) NOT NULL CONSTRAINT df_sample_taken_at DEFAULT SYSUTCDATETIME(),
+    subject varchar(20) NOT NULL,
+    name nvarchar(256) NOT NULL,
+    value float NOT NULL
+);
+GO
+IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.sample') AND name = N'ix_sample_run')
+CREATE INDEX ix_sample_run ON dbo.sample (run_id, sample_id);
+GO
+IF NOT EXISTS (SELECT 1 FROM dbo.control_version WHERE version = 1)
+INSERT INTO dbo.control_version (version) VALUES (1);
+GO
