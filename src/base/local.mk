@@ -2,4 +2,9 @@ noinst_LIBRARIES += libfrbase.a
 libfrbase_a_SOURCES = \
 	src/base/err.c src/base/err.h \
 	src/base/log.c src/base/log.h \
-	src/base/buf.c src/base/buf.h
+	src/base/buf.c src/base/buf.h \
+	src/base/num.c src/base/num.h \
+	src/base/clock.c src/base/clock.h \
+	src/base/secret.c src/base/secret.h \
+	src/base/sql.c src/base/sql.h \
+	src/base/bulk.h

@@ -1,0 +1,110 @@
+#include "base/sql.h"
+
+#include "base/num.h"
+
+#include <assert.h>
+#include <string.h>
+
+fr_status fr_sql_run(struct fr_sql *s, const char *sql, fr_sql_row_fn row, void *ctx,
+                     struct fr_err *err)
+{
+    return s->ops->run(s, sql, row, ctx, NULL, err);
+}
+
+fr_status fr_sql_run_params(struct fr_sql *s, const char *sql, struct fr_sql_param *params,
+                            size_t count, fr_sql_row_fn row, void *ctx, struct fr_err *err)
+{
+    return s->ops->run_params(s, sql, params, count, row, ctx, err);
+}
+
+fr_status fr_sql_call(struct fr_sql *s, const char *procedure, struct fr_sql_param *params,
+                      size_t count, fr_sql_row_fn row, void *ctx, struct fr_err *err)
+{
+    return s->ops->call(s, procedure, params, count, row, ctx, err);
+}
+
+void fr_sql_close(struct fr_sql **sp)
+{
+    if (sp == NULL || *sp == NULL)
+        return;
+    (*sp)->ops->close(*sp);
+    *sp = NULL;
+}
+
+fr_status fr_sql_take_one(void *ctx, const struct fr_sql_row *row, struct fr_err *err)
+{
+    struct fr_sql_one *one = ctx;
+    size_t used = 0;
+
+    if (one->found)
+        return FR_OK;
+    if (row->columns > FR_SQL_ONE_COLUMNS)
+        return fr_err_set(err, FR_EPROTO, "the server sent %zu columns for one row",
+                          row->columns);
+    one->found = true;
+    one->columns = row->columns;
+    for (size_t i = 0; i < row->columns; i++) {
+        size_t n = row->lengths[i];
+
+        one->values[i] = NULL;
+        if (row->values[i] == NULL)
+            continue;
+        if (n >= sizeof one->text - used)
+            return fr_err_set(err, FR_EPROTO, "column %s of the server's answer is %zu bytes long",
+                              row->names[i], n);
+        memcpy(one->text + used, row->values[i], n);
+        one->text[used + n] = '\0';
+        one->values[i] = one->text + used;
+        used += n + 1;
+    }
+    return FR_OK;
+}
+
+int64_t fr_sql_one_i64(const struct fr_sql_one *one, size_t i, int64_t fallback)
+{
+    int64_t value;
+
+    if (!one->found || i >= one->columns || one->values[i] == NULL)
+        return fallback;
+    if (fr_num_i64(one->values[i], INT64_MIN, INT64_MAX, &value) != FR_OK)
+        return fallback;
+    return value;
+}
+
+struct fr_sql_param fr_sql_in_i64(const char *name, int64_t number)
+{
+    return (struct fr_sql_param){.name = name, .type = FR_SQL_BIGINT, .number = number};
+}
+
+struct fr_sql_param fr_sql_in_int(const char *name, int64_t number)
+{
+    return (struct fr_sql_param){.name = name, .type = FR_SQL_INT, .number = number};
+}
+
+struct fr_sql_param fr_sql_in_int_or_null(const char *name, int64_t number, bool is_null)
+{
+    return (struct fr_sql_param){
+        .name = name, .type = FR_SQL_INT, .number = number, .is_null = is_null};
+}
+
+struct fr_sql_param fr_sql_in_bit(const char *name, bool bit)
+{
+    return (struct fr_sql_param){.name = name, .type = FR_SQL_BIT, .number = bit ? 1 : 0};
+}
+
+struct fr_sql_param fr_sql_in_text(const char *name, const char *text)
+{
+    return (struct fr_sql_param){
+        .name = name, .type = FR_SQL_NVARCHAR, .text = text, .is_null = text == NULL};
+}
+
+struct fr_sql_param fr_sql_in_guid(const char *name, const char *text)
+{
+    return (struct fr_sql_param){
+        .name = name, .type = FR_SQL_GUID, .text = text, .is_null = text == NULL};
+}
+
+struct fr_sql_param fr_sql_out(const char *name, enum fr_sql_type type)
+{
+    return (struct fr_sql_param){.name = name, .type = type, .is_null = true, .is_output = true};
+}
