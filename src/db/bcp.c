@@ -1,0 +1,377 @@
+#include "db/bcp.h"
+
+#include "db/connect.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A variable-length cell begins with this; longer values make it grow. */
+enum { MIN_CELL_BYTES = 64, MAX_INLINE_BYTES = 8000, BCP_MAX_FIXED_BYTES = 40 };
+
+/* How a type is bound: db-lib copies and never converts, since host form and column type agree. */
+struct bind_rule {
+    int host_type;         /* db-lib's type of the bound memory */
+    uint8_t cell_bytes;    /* size of our host form; 0 = variable */
+    uint8_t library_bytes; /* size of db-lib's form where it is another one, else 0 */
+    void (*translate)(const unsigned char *cell, unsigned char *library);
+};
+
+static void translate_money(const unsigned char *cell, unsigned char *library)
+{
+    int64_t v;
+    DBMONEY m;
+
+    memcpy(&v, cell, sizeof v);
+    m.mnyhigh = (DBINT)(v >> 32);
+    m.mnylow = (DBUINT)(uint64_t)v;
+    memcpy(library, &m, sizeof m);
+}
+
+static void translate_decimal(const unsigned char *cell, unsigned char *library)
+{
+    /* bytes of the magnitude by precision, without the sign byte (MS-TDS 2.2.5.5.1.6 rounds these up) */
+    static const uint8_t magnitude_bytes[39] = {1,  1,  1,  2,  2,  3,  3,  3,  4,  4,  5,  5,  5,
+                                                6,  6,  7,  7,  8,  8,  8,  9,  9,  10, 10, 10, 11,
+                                                11, 12, 12, 13, 13, 13, 14, 14, 15, 15, 15, 16, 16};
+    struct fr_decimal d;
+    DBNUMERIC n = {0};
+
+    memcpy(&d, cell, sizeof d);
+    n.precision = d.precision;
+    n.scale = d.scale;
+    n.array[0] = d.negative;
+    for (uint8_t i = 0, bytes = magnitude_bytes[d.precision]; i < bytes; i++)
+        n.array[1 + i] = d.magnitude[bytes - 1 - i];
+    memcpy(library, &n, sizeof n);
+}
+
+static void translate_datetime(const unsigned char *cell, unsigned char *library)
+{
+    struct fr_datetime d;
+    DBDATETIMEALL a = {0};
+
+    memcpy(&d, cell, sizeof d);
+    a.time = d.time_100ns;
+    a.date = d.days;
+    a.offset = d.offset_min;
+    a.time_prec = (unsigned)d.scale & 7u;
+    a.has_time = 1;
+    a.has_date = 1;
+    a.has_offset = 1;
+    memcpy(library, &a, sizeof a);
+}
+
+#define CELL(type) (uint8_t)sizeof(type)
+static const struct bind_rule rules[FR_TYPE_COUNT] = {
+    [FR_TYPE_BIT] = {SYBBIT, CELL(uint8_t), 0, NULL},
+    [FR_TYPE_TINYINT] = {SYBINT1, CELL(uint8_t), 0, NULL},
+    [FR_TYPE_SMALLINT] = {SYBINT2, CELL(int16_t), 0, NULL},
+    [FR_TYPE_INT] = {SYBINT4, CELL(int32_t), 0, NULL},
+    [FR_TYPE_BIGINT] = {SYBINT8, CELL(int64_t), 0, NULL},
+    [FR_TYPE_REAL] = {SYBREAL, CELL(float), 0, NULL},
+    [FR_TYPE_FLOAT] = {SYBFLT8, CELL(double), 0, NULL},
+    [FR_TYPE_SMALLMONEY] = {SYBMONEY4, CELL(int32_t), 0, NULL},
+    [FR_TYPE_MONEY] = {SYBMONEY, CELL(int64_t), CELL(DBMONEY), translate_money},
+    [FR_TYPE_DECIMAL] = {SYBNUMERIC, CELL(struct fr_decimal), CELL(DBNUMERIC), translate_decimal},
+    [FR_TYPE_DATE] = {SYBMSDATE, CELL(struct fr_datetime), CELL(DBDATETIMEALL), translate_datetime},
+    [FR_TYPE_TIME] = {SYBMSTIME, CELL(struct fr_datetime), CELL(DBDATETIMEALL), translate_datetime},
+    [FR_TYPE_DATETIME] = {SYBDATETIME, CELL(struct fr_datetime_old), 0, NULL},
+    [FR_TYPE_SMALLDATETIME] = {SYBDATETIME4, CELL(struct fr_smalldatetime), 0, NULL},
+    [FR_TYPE_DATETIME2] = {SYBMSDATETIME2, CELL(struct fr_datetime), CELL(DBDATETIMEALL),
+                           translate_datetime},
+    [FR_TYPE_DATETIMEOFFSET] = {SYBMSDATETIMEOFFSET, CELL(struct fr_datetime), CELL(DBDATETIMEALL),
+                                translate_datetime},
+    [FR_TYPE_CHAR] = {SYBVARCHAR, 0, 0, NULL},
+    [FR_TYPE_VARCHAR] = {SYBVARCHAR, 0, 0, NULL},
+    [FR_TYPE_TEXT] = {SYBVARCHAR, 0, 0, NULL},
+    [FR_TYPE_NCHAR] = {SYBVARCHAR, 0, 0, NULL},
+    [FR_TYPE_NVARCHAR] = {SYBVARCHAR, 0, 0, NULL},
+    [FR_TYPE_NTEXT] = {SYBVARCHAR, 0, 0, NULL},
+    [FR_TYPE_BINARY] = {SYBVARBINARY, 0, 0, NULL},
+    [FR_TYPE_VARBINARY] = {SYBVARBINARY, 0, 0, NULL},
+    [FR_TYPE_IMAGE] = {SYBVARBINARY, 0, 0, NULL},
+    [FR_TYPE_GUID] = {FR_SYBUNIQUE, 16, 0, NULL},
+};
+
+/* One column's memory: [4-byte length][value], the value at a multiple of 8. */
+struct bcp_column {
+    const struct bind_rule *rule;
+    int number;            /* db-lib's, from 1 */
+    unsigned char *memory; /* owned; cell data at memory + 8, its length at memory + 4 */
+    unsigned char *bound;  /* owned; what db-lib reads where its form differs, laid out alike */
+    bool bound_as_empty;
+};
+
+struct bcp_copy {
+    struct fr_bulk bulk; /* first */
+    struct fr_sql *sql;
+    DBPROCESS *dbproc;
+    struct fr_db_sink *sink;
+    struct bcp_column *columns;
+    bool sending; /* rows are under way: giving up costs the connection */
+};
+
+static void copy_free(struct bcp_copy *c)
+{
+    for (size_t i = 0; c->columns != NULL && i < c->bulk.columns; i++) {
+        free(c->columns[i].memory);
+        free(c->columns[i].bound);
+    }
+    free(c->columns);
+    free(c->bulk.cells);
+    free(c);
+}
+
+static fr_status bind_column(struct bcp_copy *c, size_t i, struct fr_err *err)
+{
+    struct bcp_column *col = &c->columns[i];
+    unsigned char *at = col->bound != NULL ? col->bound + 4 : col->memory + 4;
+
+    col->bound_as_empty = false;
+    if (bcp_bind(c->dbproc, at, 4, -1, NULL, 0, col->rule->host_type, col->number) == FAIL)
+        return fr_db_sink_error(c->sink, "binding a column", err);
+    return FR_OK;
+}
+
+/*
+ * db-lib takes a length of 0 for NULL.  An empty value goes as a NUL-terminated string without prefix
+ * instead, so the binding changes where a column goes from empty to not empty and back.
+ */
+static fr_status bind_empty(struct bcp_copy *c, size_t i, struct fr_err *err)
+{
+    static unsigned char nothing[1];
+    struct bcp_column *col = &c->columns[i];
+
+    if (col->bound_as_empty)
+        return FR_OK;
+    if (bcp_bind(c->dbproc, nothing, 0, -1, NULL, 0, col->rule->host_type, col->number) == FAIL)
+        return fr_db_sink_error(c->sink, "binding an empty value", err);
+    col->bound_as_empty = true;
+    return FR_OK;
+}
+
+static fr_status set_memory(struct bcp_copy *c, size_t i, size_t bytes, struct fr_err *err)
+{
+    unsigned char *memory = realloc(c->columns[i].memory, bytes + 8);
+    int32_t null = FR_CELL_NULL;
+    bool fresh = c->columns[i].memory == NULL;
+
+    if (memory == NULL)
+        return fr_err_set(err, FR_ENOMEM, "no memory for a value of %zu bytes", bytes);
+    c->columns[i].memory = memory;
+    c->bulk.cells[i].length = (int32_t *)(void *)(memory + 4);
+    c->bulk.cells[i].data = memory + 8;
+    c->bulk.cells[i].capacity_bytes = bytes;
+    if (fresh)
+        memcpy(memory + 4, &null, sizeof null);
+    return FR_OK;
+}
+
+static fr_status bcp_grow(struct fr_bulk *b, size_t column, size_t bytes, struct fr_err *err)
+{
+    struct bcp_copy *c = (struct bcp_copy *)b;
+    size_t room = b->cells[column].capacity_bytes;
+    fr_status st;
+
+    while (room < bytes)
+        room *= 2;
+    st = set_memory(c, column, room, err);
+    return st == FR_OK ? bind_column(c, column, err) : st;
+}
+
+static fr_status prepare_column(struct bcp_copy *c, const struct fr_bulk_target *t, size_t i,
+                                int number, struct fr_err *err)
+{
+    const struct fr_column *col = &t->columns[i];
+    const struct bind_rule *rule = &rules[col->type];
+    size_t bytes = rule->cell_bytes;
+    fr_status st;
+
+    c->columns[i].rule = rule;
+    c->columns[i].number = number;
+    if (bytes == 0)
+        bytes = col->max_bytes > 0 && col->max_bytes <= MAX_INLINE_BYTES ? (size_t)col->max_bytes
+                                                                         : MIN_CELL_BYTES;
+    if (bytes < MIN_CELL_BYTES)
+        bytes = MIN_CELL_BYTES;
+    st = set_memory(c, i, bytes, err);
+    if (st != FR_OK)
+        return st;
+    if (rule->library_bytes != 0) {
+        int32_t null = FR_CELL_NULL;
+
+        c->columns[i].bound = calloc(1, BCP_MAX_FIXED_BYTES + 8);
+        if (c->columns[i].bound == NULL)
+            return fr_err_set(err, FR_ENOMEM, "no memory for a bulk copy");
+        memcpy(c->columns[i].bound + 4, &null, sizeof null);
+    }
+    return bind_column(c, i, err);
+}
+
+/* What db-lib's bcp cannot do, said before anything is sent. */
+static fr_status refuse_unsupported(const struct fr_bulk_target *t, struct fr_err *err)
+{
+    const struct fr_bulk_options *o = &t->options;
+
+    if (o->check_constraints + o->fire_triggers + o->keep_nulls > 1)
+        return fr_err_set(err, FR_EARG,
+                          "the bcp engine carries one hint of CHECK_CONSTRAINTS, FIRE_TRIGGERS and "
+                          "KEEP_NULLS (db-lib keeps only one); this load needs several: the wire engine can");
+    for (size_t i = 0; i < t->column_count; i++) {
+        const struct fr_column *c = &t->columns[i];
+
+        if (c->computed || (c->identity && !o->keep_identity))
+            continue;
+        if (c->type == FR_TYPE_UNSUPPORTED)
+            return fr_err_set(err, FR_EDATA, "column %s has type %s, which the bcp engine cannot load",
+                              c->name, c->type_name);
+        if (!t->is_sent[i] && !c->nullable)
+            return fr_err_set(err, FR_EARG,
+                              "column %s is NOT NULL and gets no field; the bcp engine cannot leave it "
+                              "out%s", c->name, c->has_default ? " for its default" : "");
+    }
+    return FR_OK;
+}
+
+static fr_status set_options(struct bcp_copy *c, const struct fr_bulk_options *o, struct fr_err *err)
+{
+    const char *hint = o->check_constraints ? "CHECK_CONSTRAINTS"
+                       : o->fire_triggers   ? "FIRE_TRIGGERS"
+                       : o->keep_nulls      ? "KEEP_NULLS"
+                       : o->tablock         ? "TABLOCK"
+                                            : NULL;
+
+    if (o->keep_identity && bcp_control(c->dbproc, BCPKEEPIDENTITY, TRUE) == FAIL)
+        return fr_db_sink_error(c->sink, "keeping identity values", err);
+    if (hint != NULL &&
+        bcp_options(c->dbproc, BCPHINTS, (BYTE *)(uintptr_t)hint, (int)strlen(hint)) == FAIL)
+        return fr_db_sink_error(c->sink, "setting the bulk copy hint", err);
+    return FR_OK;
+}
+
+static fr_status start(struct bcp_copy *c, const struct fr_bulk_target *t, struct fr_err *err)
+{
+    fr_status st;
+
+    fr_db_sink_clear(c->sink);
+    if (bcp_init(c->dbproc, t->table, NULL, NULL, DB_IN) == FAIL)
+        return fr_db_sink_error(c->sink, "starting the bulk copy", err);
+    st = set_options(c, &t->options, err);
+    for (size_t i = 0; st == FR_OK && i < t->column_count; i++) {
+        const struct fr_column *col = &t->columns[i];
+
+        /* db-lib leaves these out by itself, but still numbers them */
+        if (col->computed || (col->identity && !t->options.keep_identity))
+            continue;
+        st = prepare_column(c, t, i, (int)i + 1, err);
+    }
+    return st;
+}
+
+static const struct fr_bulk_ops bcp_copy_ops;
+
+static fr_status bcp_begin(struct fr_sql *s, const struct fr_bulk_target *t, struct fr_bulk **out,
+                           struct fr_err *err)
+{
+    struct bcp_copy *c;
+    fr_status st = refuse_unsupported(t, err);
+
+    *out = NULL;
+    if (st != FR_OK)
+        return st;
+    c = calloc(1, sizeof *c);
+    if (c == NULL)
+        return fr_err_set(err, FR_ENOMEM, "no memory for a bulk copy");
+    c->bulk.ops = &bcp_copy_ops;
+    c->bulk.columns = t->column_count;
+    c->bulk.cells = calloc(t->column_count, sizeof *c->bulk.cells);
+    c->columns = calloc(t->column_count, sizeof *c->columns);
+    c->sql = s;
+    c->dbproc = fr_connect_dbproc(s);
+    c->sink = fr_connect_sink(s);
+    if (c->bulk.cells == NULL || c->columns == NULL)
+        st = fr_err_set(err, FR_ENOMEM, "no memory for a bulk copy");
+    else
+        st = start(c, t, err);
+    if (st != FR_OK) {
+        copy_free(c);
+        return st;
+    }
+    *out = &c->bulk;
+    return FR_OK;
+}
+
+static fr_status bcp_send(struct fr_bulk *b, struct fr_err *err)
+{
+    struct bcp_copy *c = (struct bcp_copy *)b;
+    uint64_t sent = 0;
+
+    for (size_t i = 0; i < b->columns; i++) {
+        struct bcp_column *col = &c->columns[i];
+        int32_t n;
+
+        if (col->memory == NULL)
+            continue;
+        n = *b->cells[i].length;
+        if (col->bound != NULL) {
+            memcpy(col->bound + 4, &n, sizeof n);
+            if (n >= 0)
+                col->rule->translate(col->memory + 8, col->bound + 8);
+        } else if (n == 0) {
+            fr_status st = bind_empty(c, i, err);
+
+            if (st != FR_OK)
+                return st;
+        } else if (col->bound_as_empty) {
+            fr_status st = bind_column(c, i, err);
+
+            if (st != FR_OK)
+                return st;
+        }
+        sent += n > 0 ? (uint64_t)n : 0;
+    }
+    c->sending = true;
+    if (bcp_sendrow(c->dbproc) == FAIL) {
+        /* half a row may be on the wire: this connection is of no more use */
+        c->sql->lost = true;
+        return fr_db_sink_error(c->sink, "sending a row", err);
+    }
+    b->bytes_sent += sent;
+    return FR_OK;
+}
+
+static fr_status bcp_finish(struct fr_bulk *b, int64_t *rows, struct fr_err *err)
+{
+    struct bcp_copy *c = (struct bcp_copy *)b;
+    fr_status st = FR_OK;
+    DBINT copied = 0;
+
+    *rows = 0;
+    /* without a row db-lib has not opened the stream: there is nothing to end */
+    if (c->sending) {
+        copied = bcp_done(c->dbproc);
+        if (copied < 0 || c->sink->server_number != 0 || c->sink->dead) {
+            st = fr_db_sink_error(c->sink, "bulk copy", err);
+            if (c->sink->dead || DBDEAD(c->dbproc))
+                c->sql->lost = true;
+        }
+        *rows = copied;
+    }
+    copy_free(c);
+    return st;
+}
+
+static void bcp_abandon(struct fr_bulk *b)
+{
+    struct bcp_copy *c = (struct bcp_copy *)b;
+
+    if (c->sending)
+        c->sql->lost = true;
+    copy_free(c);
+}
+
+static const struct fr_bulk_ops bcp_copy_ops = {
+    .grow = bcp_grow, .send = bcp_send, .finish = bcp_finish, .abandon = bcp_abandon};
+
+const struct fr_bulk_engine fr_bcp_engine = {.name = "bcp", .begin = bcp_begin};

@@ -1,0 +1,33 @@
+# db-lib: connections, statements, table descriptions, the bcp engine
+noinst_LIBRARIES += libfrclient.a
+libfrclient_a_CPPFLAGS = $(AM_CPPFLAGS) $(UV_CFLAGS) $(JANSSON_CFLAGS) $(ARCHIVE_CFLAGS)
+libfrclient_a_SOURCES = \
+	src/db/dblib.c src/db/dblib.h \
+	src/db/connect.c src/db/connect.h \
+	src/db/session.c src/db/session_priv.h \
+	src/db/table.c src/db/table.h \
+	src/db/bcp.c src/db/bcp.h \
+	src/db/statements.h
+nodist_libfrclient_a_SOURCES = src/db/statements.c
+
+SQL_SCRIPT_FILES = sql/control_tables.sql sql/control_procedures.sql sql/ledger.sql
+SQL_STATEMENT_FILES = \
+	sql/statements/session_options.sql \
+	sql/statements/table_object.sql \
+	sql/statements/table_columns.sql \
+	sql/statements/table_checks.sql \
+	sql/statements/own_scheduler.sql \
+	sql/statements/visible_schedulers.sql \
+	sql/statements/session_counters.sql \
+	sql/statements/other_request.sql \
+	sql/statements/ledger_take_over.sql \
+	sql/statements/ledger_resume.sql \
+	sql/statements/ledger_insert.sql \
+	sql/statements/ledger_head.sql \
+	sql/statements/ledger_step.sql
+EXTRA_DIST += $(SQL_SCRIPT_FILES) $(SQL_STATEMENT_FILES) scripts/embed-sql
+BUILT_SOURCES += src/db/statements.c
+CLEANFILES += src/db/statements.c
+src/db/statements.c: $(SQL_SCRIPT_FILES) $(SQL_STATEMENT_FILES) scripts/embed-sql
+	@$(MKDIR_P) src/db
+	$(AM_V_GEN)$(top_srcdir)/scripts/embed-sql $@ $(addprefix $(srcdir)/,$(SQL_SCRIPT_FILES) $(SQL_STATEMENT_FILES))

@@ -1,0 +1,476 @@
+#include "db/session_priv.h"
+
+#include "base/num.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MAX_COLUMNS = 4096, MAX_ROW_TEXT_BYTES = 256 << 20, MAX_PARAM_TEXT_BYTES = 4000, MAX_PARAMS = 64 };
+
+/* 719162 days from 0001-01-01 to 1970-01-01, 25567 from 1900-01-01: civil date of days since 1900. */
+static void civil_from_1900(int32_t days, int *year, unsigned *month, unsigned *day)
+{
+    int64_t z = (int64_t)days - 25567 + 719468;
+    int64_t era = (z >= 0 ? z : z - 146096) / 146097;
+    unsigned doe = (unsigned)(z - era * 146097);
+    unsigned yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
+    unsigned doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+    unsigned mp = (5 * doy + 2) / 153;
+
+    *day = doy - (153 * mp + 2) / 5 + 1;
+    *month = mp < 10 ? mp + 3 : mp - 9;
+    *year = (int)((int64_t)yoe + era * 400) + (*month <= 2 ? 1 : 0);
+}
+
+static void add_date(struct fr_buf *out, int32_t days)
+{
+    int year;
+    unsigned month, day;
+
+    civil_from_1900(days, &year, &month, &day);
+    fr_buf_printf(out, "%04d-%02u-%02u", year, month, day);
+}
+
+static void add_time(struct fr_buf *out, uint64_t time_100ns, int digits)
+{
+    uint64_t s = time_100ns / 10000000u;
+    uint64_t fraction = time_100ns % 10000000u;
+
+    fr_buf_printf(out, "%02u:%02u:%02u", (unsigned)(s / 3600), (unsigned)(s / 60 % 60),
+                  (unsigned)(s % 60));
+    for (int i = digits; i < 7; i++)
+        fraction /= 10;
+    if (digits > 0)
+        fr_buf_printf(out, ".%0*u", digits, (unsigned)fraction);
+}
+
+static void add_datetime_all(struct fr_buf *out, const BYTE *data)
+{
+    DBDATETIMEALL v;
+
+    memcpy(&v, data, sizeof v);
+    if (v.has_date)
+        add_date(out, v.date);
+    if (v.has_date && v.has_time)
+        fr_buf_add_byte(out, ' ');
+    if (v.has_time)
+        add_time(out, v.time, (int)v.time_prec);
+    if (v.has_offset)
+        fr_buf_printf(out, " %c%02d:%02d", v.offset < 0 ? '-' : '+', abs(v.offset) / 60,
+                      abs(v.offset) % 60);
+}
+
+/* One value in the text form base/sql.h promises. */
+static bool add_value(DBPROCESS *dbproc, int type, const BYTE *data, DBINT n, struct fr_buf *out)
+{
+    union {
+        DBDATETIME dt;
+        DBDATETIME4 dt4;
+        DBFLT8 f;
+        DBREAL r;
+    } u;
+    char text[128];
+    DBINT len;
+
+    switch (type) {
+    case SYBCHAR:
+    case SYBVARCHAR:
+    case SYBTEXT:
+    case SYBNTEXT:
+    case SYBNVARCHAR:
+        return fr_buf_add(out, data, (size_t)n);
+    case SYBBINARY:
+    case SYBVARBINARY:
+    case SYBIMAGE:
+        fr_buf_add_str(out, "0x");
+        for (DBINT i = 0; i < n; i++)
+            fr_buf_printf(out, "%02x", data[i]);
+        return !out->failed;
+    case FR_SYBUNIQUE:
+        /* the first three groups are little-endian on the wire */
+        return fr_buf_printf(
+            out, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", data[3],
+            data[2], data[1], data[0], data[5], data[4], data[7], data[6], data[8], data[9],
+            data[10], data[11], data[12], data[13], data[14], data[15]);
+    case SYBFLT8:
+        memcpy(&u.f, data, sizeof u.f);
+        return fr_buf_printf(out, "%.17g", u.f);
+    case SYBREAL:
+        memcpy(&u.r, data, sizeof u.r);
+        return fr_buf_printf(out, "%.9g", (double)u.r);
+    case SYBDATETIME:
+        memcpy(&u.dt, data, sizeof u.dt);
+        add_date(out, u.dt.dtdays);
+        fr_buf_add_byte(out, ' ');
+        /* 1/300 s to milliseconds, rounded as the server shows it */
+        add_time(out, ((uint64_t)(uint32_t)u.dt.dttime * 10 + 1) / 3 * 10000u, 3);
+        return !out->failed;
+    case SYBDATETIME4:
+        memcpy(&u.dt4, data, sizeof u.dt4);
+        add_date(out, u.dt4.days);
+        fr_buf_add_byte(out, ' ');
+        add_time(out, (uint64_t)u.dt4.minutes * 600000000u, 0);
+        return !out->failed;
+    case SYBMSDATE:
+    case SYBMSTIME:
+    case SYBMSDATETIME2:
+    case SYBMSDATETIMEOFFSET:
+        add_datetime_all(out, data);
+        return !out->failed;
+    default:
+        len = dbconvert(dbproc, type, data, n, SYBCHAR, (BYTE *)text, (DBINT)sizeof text);
+        return len >= 0 && fr_buf_add(out, text, (size_t)len);
+    }
+}
+
+struct row_reader {
+    const char **names;
+    const char **values;
+    size_t *lengths;
+    size_t *starts;
+    struct fr_buf text;
+};
+
+static void row_reader_free(struct row_reader *r)
+{
+    free(r->names);
+    free(r->values);
+    free(r->lengths);
+    free(r->starts);
+    fr_buf_free(&r->text);
+}
+
+static fr_status row_reader_open(struct row_reader *r, DBPROCESS *dbproc, size_t columns,
+                                 struct fr_err *err)
+{
+    memset(r, 0, sizeof *r);
+    fr_buf_init(&r->text, MAX_ROW_TEXT_BYTES);
+    r->names = calloc(columns, sizeof *r->names);
+    r->values = calloc(columns, sizeof *r->values);
+    r->lengths = calloc(columns, sizeof *r->lengths);
+    r->starts = calloc(columns, sizeof *r->starts);
+    if (columns > MAX_COLUMNS || r->names == NULL || r->values == NULL || r->lengths == NULL ||
+        r->starts == NULL)
+        return fr_err_set(err, FR_ENOMEM, "no memory for a result of %zu columns", columns);
+    for (size_t i = 0; i < columns; i++) {
+        r->names[i] = dbcolname(dbproc, (int)i + 1);
+        if (r->names[i] == NULL)
+            r->names[i] = "";
+    }
+    return FR_OK;
+}
+
+static fr_status read_row(struct row_reader *r, DBPROCESS *dbproc, size_t columns,
+                          struct fr_err *err)
+{
+    fr_buf_reset(&r->text);
+    for (size_t i = 0; i < columns; i++) {
+        int column = (int)i + 1;
+        const BYTE *data = dbdata(dbproc, column);
+        DBINT n = dbdatlen(dbproc, column);
+
+        r->starts[i] = r->text.len;
+        r->lengths[i] = 0;
+        r->values[i] = NULL;
+        /* db-lib gives a NULL pointer for NULL and a length of 0 for an empty string */
+        if (data == NULL && n == 0)
+            continue;
+        if (!add_value(dbproc, dbcoltype(dbproc, column), data, n, &r->text))
+            return fr_err_set(err, FR_EPROTO, "column %s of the answer cannot be read", r->names[i]);
+        r->lengths[i] = r->text.len - r->starts[i];
+        r->values[i] = "";
+        fr_buf_add_byte(&r->text, '\0');
+    }
+    /* only now is the text at its final place */
+    for (size_t i = 0; i < columns; i++)
+        if (r->values[i] != NULL)
+            r->values[i] = r->text.data + r->starts[i];
+    return r->text.failed ? fr_err_set(err, FR_ENOMEM, "a row of the answer is too large") : FR_OK;
+}
+
+static fr_status read_rows(struct db_session *s, fr_sql_row_fn row, void *ctx, struct fr_err *err)
+{
+    size_t columns = (size_t)dbnumcols(s->dbproc);
+    struct row_reader r;
+    fr_status st;
+    STATUS got;
+
+    if (columns == 0)
+        return FR_OK;
+    st = row_reader_open(&r, s->dbproc, columns, err);
+    while (st == FR_OK && (got = dbnextrow(s->dbproc)) != NO_MORE_ROWS && got != FAIL) {
+        struct fr_sql_row out;
+
+        if (row == NULL)
+            continue;
+        st = read_row(&r, s->dbproc, columns, err);
+        out = (struct fr_sql_row){
+            .columns = columns, .names = r.names, .values = r.values, .lengths = r.lengths};
+        if (st == FR_OK)
+            st = row(ctx, &out, err);
+    }
+    row_reader_free(&r);
+    return st;
+}
+
+/* Read everything the server answers; errors are in the sink. */
+static fr_status read_results(struct db_session *s, fr_sql_row_fn row, void *ctx,
+                              int64_t *affected, struct fr_err *err)
+{
+    fr_status st = FR_OK;
+    RETCODE rc;
+
+    while ((rc = dbresults(s->dbproc)) != NO_MORE_RESULTS) {
+        if (rc == FAIL && (s->sink.dead || DBDEAD(s->dbproc)))
+            break;
+        if (rc == FAIL)
+            continue;
+        st = read_rows(s, row, ctx, err);
+        if (affected != NULL && DBCOUNT(s->dbproc) >= 0)
+            *affected = DBCOUNT(s->dbproc);
+        if (st != FR_OK) {
+            dbcancel(s->dbproc);
+            return st;
+        }
+    }
+    return FR_OK;
+}
+
+static fr_status outcome(struct db_session *s, const char *what, struct fr_err *err)
+{
+    if (s->sink.dead || s->sink.timed_out || DBDEAD(s->dbproc)) {
+        s->sink.dead = true;
+        s->sql.lost = true;
+        return fr_db_sink_error(&s->sink, what, err);
+    }
+    if (s->sink.server_number != 0 || s->sink.library_number != 0)
+        return fr_db_sink_error(&s->sink, what, err);
+    return FR_OK;
+}
+
+static fr_status begin_call(struct db_session *s, struct fr_err *err)
+{
+    if (s->sql.lost)
+        return fr_err_set(err, FR_ELOST, "the connection was lost");
+    fr_db_sink_clear(&s->sink);
+    return FR_OK;
+}
+
+static fr_status db_run(struct fr_sql *sql, const char *text, fr_sql_row_fn row, void *ctx,
+                        int64_t *affected, struct fr_err *err)
+{
+    struct db_session *s = (struct db_session *)sql;
+    fr_status st = begin_call(s, err);
+
+    if (st != FR_OK)
+        return st;
+    dbfreebuf(s->dbproc);
+    if (dbcmd(s->dbproc, text) == FAIL)
+        return fr_err_set(err, FR_ENOMEM, "no memory for a statement");
+    if (dbsqlsend(s->dbproc) == SUCCEED && dbsqlok(s->dbproc) == SUCCEED)
+        st = read_results(s, row, ctx, affected, err);
+    else if (!s->sink.dead && !DBDEAD(s->dbproc))
+        /* the first statement failed: what follows it must be read too */
+        st = read_results(s, NULL, NULL, NULL, err);
+    return st != FR_OK ? st : outcome(s, "statement", err);
+}
+
+static bool guid_to_wire(const char *text, BYTE out[16])
+{
+    static const unsigned char order[16] = {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15};
+    size_t at = 0;
+
+    for (const char *p = text; *p != '\0'; p++) {
+        unsigned nibble;
+
+        if (*p == '-')
+            continue;
+        if (*p >= '0' && *p <= '9')
+            nibble = (unsigned)(*p - '0');
+        else if ((*p | 32) >= 'a' && (*p | 32) <= 'f')
+            nibble = (unsigned)((*p | 32) - 'a') + 10;
+        else
+            return false;
+        if (at >= 32)
+            return false;
+        if (at % 2 == 0)
+            out[order[at / 2]] = (BYTE)(nibble << 4);
+        else
+            out[order[at / 2]] = (BYTE)(out[order[at / 2]] | nibble);
+        at++;
+    }
+    return at == 32;
+}
+
+/* A parameter's value in the form db-lib takes; it must outlive the send. */
+union param_value {
+    DBBIT bit;
+    DBINT i4;
+    DBBIGINT i8;
+    BYTE guid[16];
+};
+
+static fr_status add_param(DBPROCESS *dbproc, const struct fr_sql_param *p, union param_value *v,
+                           struct fr_err *err)
+{
+    /* db-lib: length 0 is NULL; fixed types take -1 */
+    int type = SYBNVARCHAR;
+    DBINT len = -1, max = -1;
+    BYTE *data = (BYTE *)v;
+
+    switch (p->type) {
+    case FR_SQL_BIT:
+        type = SYBBIT;
+        v->bit = (DBBIT)(p->number != 0);
+        break;
+    case FR_SQL_INT:
+        type = SYBINT4;
+        v->i4 = (DBINT)p->number;
+        break;
+    case FR_SQL_BIGINT:
+        type = SYBINT8;
+        v->i8 = p->number;
+        break;
+    case FR_SQL_GUID:
+        type = FR_SYBUNIQUE;
+        if (!p->is_null && !guid_to_wire(p->text, v->guid))
+            return fr_err_set(err, FR_EARG, "\"%s\" is not a GUID", p->text);
+        break;
+    case FR_SQL_NVARCHAR:
+    case FR_SQL_DATETIME:
+        type = SYBVARCHAR;
+        len = p->is_null ? 0 : (DBINT)strlen(p->text);
+        if (len > MAX_PARAM_TEXT_BYTES)
+            return fr_err_set(err, FR_EARG, "parameter %s is longer than %d bytes", p->name,
+                              MAX_PARAM_TEXT_BYTES);
+        max = p->is_output ? MAX_PARAM_TEXT_BYTES : -1;
+        data = (BYTE *)(uintptr_t)p->text;
+        break;
+    }
+    if (p->is_null) {
+        len = 0;
+        data = NULL;
+    }
+    if (dbrpcparam(dbproc, p->name, p->is_output ? DBRPCRETURN : 0, type, max, len, data) == FAIL)
+        return fr_err_set(err, FR_EDB, "parameter %s was refused by db-lib", p->name);
+    return FR_OK;
+}
+
+static bool is_text(enum fr_sql_type type)
+{
+    return type == FR_SQL_NVARCHAR || type == FR_SQL_GUID || type == FR_SQL_DATETIME;
+}
+
+static fr_status read_outputs(struct db_session *s, struct fr_sql_param *params, size_t count,
+                              struct fr_err *err)
+{
+    int returned = dbnumrets(s->dbproc);
+
+    fr_buf_reset(&s->outputs);
+    for (int i = 1; i <= returned; i++) {
+        const char *name = dbretname(s->dbproc, i);
+        BYTE *data = dbretdata(s->dbproc, i);
+        DBINT n = dbretlen(s->dbproc, i);
+        struct fr_sql_param *p = NULL;
+        size_t start = s->outputs.len;
+
+        for (size_t k = 0; k < count && p == NULL; k++)
+            if (params[k].is_output && name != NULL && strcmp(params[k].name, name) == 0)
+                p = &params[k];
+        if (p == NULL)
+            continue;
+        p->is_null = data == NULL || n < 0;
+        if (p->is_null)
+            continue;
+        if (!add_value(s->dbproc, dbrettype(s->dbproc, i), data, n, &s->outputs) ||
+            !fr_buf_add_byte(&s->outputs, '\0'))
+            return fr_err_set(err, FR_EPROTO, "output parameter %s cannot be read", p->name);
+        /* a text's place until all are read: the buffer may still move */
+        if (is_text(p->type))
+            p->number = (int64_t)start;
+        else if (fr_num_i64(s->outputs.data + start, INT64_MIN, INT64_MAX, &p->number) != FR_OK)
+            return fr_err_set(err, FR_EPROTO, "output parameter %s is not a number", p->name);
+    }
+    for (size_t k = 0; k < count; k++)
+        if (params[k].is_output && !params[k].is_null && is_text(params[k].type))
+            params[k].text = s->outputs.data + params[k].number;
+    return FR_OK;
+}
+
+static fr_status db_call(struct fr_sql *sql, const char *procedure, struct fr_sql_param *params,
+                         size_t count, fr_sql_row_fn row, void *ctx, struct fr_err *err)
+{
+    struct db_session *s = (struct db_session *)sql;
+    union param_value values[MAX_PARAMS];
+    fr_status st = begin_call(s, err);
+
+    if (st != FR_OK)
+        return st;
+    if (count > MAX_PARAMS)
+        return fr_err_set(err, FR_EARG, "%s: more than %d parameters", procedure, MAX_PARAMS);
+    if (dbrpcinit(s->dbproc, procedure, 0) == FAIL)
+        return outcome(s, procedure, err);
+    for (size_t i = 0; i < count && st == FR_OK; i++)
+        st = add_param(s->dbproc, &params[i], &values[i], err);
+    if (st != FR_OK) {
+        dbrpcinit(s->dbproc, NULL, DBRPCRESET);
+        return st;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (params[i].is_output)
+            params[i].is_null = true;
+    if (dbrpcsend(s->dbproc) == SUCCEED && dbsqlok(s->dbproc) == SUCCEED)
+        st = read_results(s, row, ctx, NULL, err);
+    else if (!s->sink.dead && !DBDEAD(s->dbproc))
+        st = read_results(s, NULL, NULL, NULL, err);
+    if (st == FR_OK)
+        st = outcome(s, procedure, err);
+    return st == FR_OK ? read_outputs(s, params, count, err) : st;
+}
+
+static const char *const param_types[] = {
+    [FR_SQL_BIT] = "bit",           [FR_SQL_INT] = "int",
+    [FR_SQL_BIGINT] = "bigint",     [FR_SQL_NVARCHAR] = "nvarchar(4000)",
+    [FR_SQL_GUID] = "uniqueidentifier", [FR_SQL_DATETIME] = "datetime2(3)",
+};
+
+static fr_status db_run_params(struct fr_sql *sql, const char *text, struct fr_sql_param *params,
+                               size_t count, fr_sql_row_fn row, void *ctx, struct fr_err *err)
+{
+    struct fr_sql_param all[MAX_PARAMS];
+    struct fr_buf declared;
+    fr_status st;
+
+    if (count + 2 > MAX_PARAMS)
+        return fr_err_set(err, FR_EARG, "more than %d parameters", MAX_PARAMS - 2);
+    fr_buf_init(&declared, MAX_PARAM_TEXT_BYTES);
+    for (size_t i = 0; i < count; i++)
+        fr_buf_printf(&declared, "%s%s %s%s", i == 0 ? "" : ", ", params[i].name,
+                      param_types[params[i].type], params[i].is_output ? " OUTPUT" : "");
+    if (declared.failed) {
+        st = fr_err_set(err, FR_EARG, "the parameter list is too long");
+    } else {
+        all[0] = fr_sql_in_text("@stmt", text);
+        all[1] = fr_sql_in_text("@params", fr_buf_text(&declared));
+        memcpy(all + 2, params, count * sizeof *params);
+        st = db_call(sql, "sp_executesql", all, count + 2, row, ctx, err);
+        memcpy(params, all + 2, count * sizeof *params);
+    }
+    fr_buf_free(&declared);
+    return st;
+}
+
+static void db_close(struct fr_sql *sql)
+{
+    struct db_session *s = (struct db_session *)sql;
+
+    if (s->dbproc != NULL)
+        dbclose(s->dbproc);
+    fr_buf_free(&s->outputs);
+    free(s);
+}
+
+const struct fr_sql_ops fr_db_session_ops = {
+    .run = db_run, .run_params = db_run_params, .call = db_call, .close = db_close};

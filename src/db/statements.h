@@ -1,0 +1,26 @@
+/*
+ * statements.h - the SQL of sql/, embedded at build (scripts/embed-sql): one constant per file of sql/statements.
+ */
+#ifndef FR_DB_STATEMENTS_H
+#define FR_DB_STATEMENTS_H
+
+extern const char fr_stmt_session_options[];
+extern const char fr_stmt_table_object[];
+extern const char fr_stmt_table_columns[];
+extern const char fr_stmt_table_checks[];
+extern const char fr_stmt_own_scheduler[];
+extern const char fr_stmt_visible_schedulers[];
+extern const char fr_stmt_session_counters[];
+extern const char fr_stmt_other_request[];
+extern const char fr_stmt_ledger_take_over[];
+extern const char fr_stmt_ledger_resume[];
+extern const char fr_stmt_ledger_insert[];
+extern const char fr_stmt_ledger_head[];
+extern const char fr_stmt_ledger_step[];
+
+/* Scripts of several batches, separated by GO. */
+extern const char fr_script_control_tables[];
+extern const char fr_script_control_procedures[];
+extern const char fr_script_ledger[];
+
+#endif

@@ -1,0 +1,315 @@
+#include "db/table.h"
+
+#include "db/statements.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { MAX_PARTS = 3, MAX_TABLE_COLUMNS = 4096 };
+
+/* One part at *p, which is moved behind it; closing quotes are doubled inside. */
+static bool take_part(const char **p, char *out, size_t out_bytes)
+{
+    const char *s = *p;
+    char close = *s == '[' ? ']' : *s == '"' ? '"' : '\0';
+    size_t n = 0;
+
+    if (close != '\0')
+        s++;
+    for (;; s++) {
+        if (close != '\0' && *s == close) {
+            if (s[1] != close)
+                break;
+            s++;
+        } else if (*s == '\0' || (close == '\0' && *s == '.')) {
+            break;
+        }
+        if (n + 1 >= out_bytes)
+            return false;
+        out[n++] = *s;
+    }
+    out[n] = '\0';
+    if (close != '\0') {
+        if (*s != close)
+            return false;
+        s++;
+    }
+    *p = s;
+    return true;
+}
+
+fr_status fr_table_name_parse(const char *text, struct fr_table_name *out, struct fr_err *err)
+{
+    char parts[MAX_PARTS][FR_NAME_MAX_BYTES];
+    size_t count = 0;
+    const char *p = text;
+
+    memset(out, 0, sizeof *out);
+    for (;;) {
+        if (count == MAX_PARTS)
+            return fr_err_set(err, FR_EARG, "table name %s has more than three parts", text);
+        if (!take_part(&p, parts[count], sizeof parts[count]) || (*p != '.' && *p != '\0'))
+            return fr_err_set(err, FR_EARG, "%s is not a table name", text);
+        count++;
+        if (*p == '\0')
+            break;
+        p++;
+    }
+    if (parts[count - 1][0] == '\0')
+        return fr_err_set(err, FR_EARG, "\"%s\" is not a table name", text);
+    memcpy(out->table, parts[count - 1], FR_NAME_MAX_BYTES);
+    if (count >= 2)
+        memcpy(out->schema, parts[count - 2], FR_NAME_MAX_BYTES);
+    if (count >= 3)
+        memcpy(out->database, parts[0], FR_NAME_MAX_BYTES);
+    return FR_OK;
+}
+
+bool fr_name_quote(const char *name, char *out, size_t out_bytes)
+{
+    size_t n = 0;
+
+    if (out_bytes < 3)
+        return false;
+    out[n++] = '[';
+    for (; *name != '\0'; name++) {
+        if (n + 4 > out_bytes)
+            return false;
+        if (*name == ']')
+            out[n++] = ']';
+        out[n++] = *name;
+    }
+    out[n++] = ']';
+    out[n] = '\0';
+    return true;
+}
+
+/* Names as TYPE_NAME(system_type_id) gives them. */
+static const struct {
+    const char *name;
+    enum fr_type type;
+} type_names[] = {
+    {"bit", FR_TYPE_BIT},
+    {"tinyint", FR_TYPE_TINYINT},
+    {"smallint", FR_TYPE_SMALLINT},
+    {"int", FR_TYPE_INT},
+    {"bigint", FR_TYPE_BIGINT},
+    {"real", FR_TYPE_REAL},
+    {"float", FR_TYPE_FLOAT},
+    {"smallmoney", FR_TYPE_SMALLMONEY},
+    {"money", FR_TYPE_MONEY},
+    {"decimal", FR_TYPE_DECIMAL},
+    {"numeric", FR_TYPE_DECIMAL},
+    {"date", FR_TYPE_DATE},
+    {"time", FR_TYPE_TIME},
+    {"datetime", FR_TYPE_DATETIME},
+    {"smalldatetime", FR_TYPE_SMALLDATETIME},
+    {"datetime2", FR_TYPE_DATETIME2},
+    {"datetimeoffset", FR_TYPE_DATETIMEOFFSET},
+    {"char", FR_TYPE_CHAR},
+    {"varchar", FR_TYPE_VARCHAR},
+    {"text", FR_TYPE_TEXT},
+    {"nchar", FR_TYPE_NCHAR},
+    {"nvarchar", FR_TYPE_NVARCHAR},
+    {"sysname", FR_TYPE_NVARCHAR},
+    {"ntext", FR_TYPE_NTEXT},
+    {"binary", FR_TYPE_BINARY},
+    {"varbinary", FR_TYPE_VARBINARY},
+    {"image", FR_TYPE_IMAGE},
+    {"uniqueidentifier", FR_TYPE_GUID},
+};
+
+static enum fr_type type_of_name(const char *name)
+{
+    for (size_t i = 0; i < sizeof type_names / sizeof type_names[0]; i++)
+        if (strcasecmp(type_names[i].name, name) == 0)
+            return type_names[i].type;
+    return FR_TYPE_UNSUPPORTED;
+}
+
+static bool is_rowversion(const char *type_name)
+{
+    return strcasecmp(type_name, "timestamp") == 0 || strcasecmp(type_name, "rowversion") == 0;
+}
+
+static int64_t number_of(const struct fr_sql_row *row, size_t i, int64_t fallback)
+{
+    return row->values[i] == NULL ? fallback : strtoll(row->values[i], NULL, 10);
+}
+
+static fr_status take_column(void *ctx, const struct fr_sql_row *row, struct fr_err *err)
+{
+    struct fr_table *t = ctx;
+    struct fr_column *grown, *c;
+    const char *type_name;
+
+    if (row->columns != 12 || row->values[1] == NULL || t->column_count == MAX_TABLE_COLUMNS)
+        return fr_err_set(err, FR_EPROTO, "the server's description of the columns is not understood");
+    if ((t->column_count & (t->column_count - 1)) == 0) {
+        size_t room = t->column_count == 0 ? 1 : t->column_count * 2;
+
+        grown = realloc(t->columns, room * sizeof *grown);
+        if (grown == NULL)
+            return fr_err_set(err, FR_ENOMEM, "no memory for a table's columns");
+        t->columns = grown;
+    }
+    c = &t->columns[t->column_count];
+    memset(c, 0, sizeof *c);
+    type_name = row->values[2] == NULL ? "CLR type" : row->values[2];
+    c->name = strdup(row->values[1]);
+    c->type_name = strdup(type_name);
+    t->column_count++;
+    if (c->name == NULL || c->type_name == NULL)
+        return fr_err_set(err, FR_ENOMEM, "no memory for a table's columns");
+    c->column_id = (int32_t)number_of(row, 0, 0);
+    c->type = type_of_name(type_name);
+    c->max_bytes = (int32_t)number_of(row, 3, 0);
+    c->precision = (uint8_t)number_of(row, 4, 0);
+    c->scale = (uint8_t)number_of(row, 5, 0);
+    c->nullable = number_of(row, 6, 1) != 0;
+    c->identity = number_of(row, 7, 0) != 0;
+    c->computed = number_of(row, 8, 0) != 0 || is_rowversion(type_name);
+    c->has_default = number_of(row, 9, 0) != 0;
+    c->code_page = (int32_t)number_of(row, 10, 0);
+    return FR_OK;
+}
+
+static fr_status own_database(struct fr_sql *s, const struct fr_table_name *parts, struct fr_err *err)
+{
+    struct fr_sql_one one = {0};
+    fr_status st;
+
+    if (parts->database[0] == '\0')
+        return FR_OK;
+    st = fr_sql_run(s, "SELECT DB_NAME()", fr_sql_take_one, &one, err);
+    if (st != FR_OK)
+        return st;
+    if (!one.found || one.values[0] == NULL || strcasecmp(one.values[0], parts->database) != 0)
+        return fr_err_set(err, FR_EARG, "the table's database %s is not the connection's (%s): use -d %s",
+                          parts->database, one.found && one.values[0] != NULL ? one.values[0] : "?",
+                          parts->database);
+    return FR_OK;
+}
+
+static fr_status find_object(struct fr_sql *s, const struct fr_table_name *parts, const char *name,
+                             struct fr_table *t, struct fr_err *err)
+{
+    char schema[FR_NAME_MAX_BYTES * 2 + 3], table[FR_NAME_MAX_BYTES * 2 + 3];
+    char full[sizeof schema + sizeof table + 1], display[2 * FR_NAME_MAX_BYTES + 2];
+    struct fr_sql_param params[1];
+    struct fr_sql_one one = {0};
+    fr_status st;
+
+    if (!fr_name_quote(parts->schema, schema, sizeof schema) ||
+        !fr_name_quote(parts->table, table, sizeof table))
+        return fr_err_set(err, FR_EARG, "table name %s is too long", name);
+    snprintf(full, sizeof full, "%s%s%s", parts->schema[0] == '\0' ? "" : schema,
+             parts->schema[0] == '\0' ? "" : ".", table);
+    params[0] = fr_sql_in_text("@name", full);
+    st = fr_sql_run_params(s, fr_stmt_table_object, params, 1, fr_sql_take_one, &one, err);
+    if (st != FR_OK)
+        return fr_err_wrap(err, "looking for table %s", name);
+    if (!one.found || one.columns != 6 || one.values[1] == NULL || one.values[2] == NULL)
+        return fr_err_set(err, FR_EDATA, "there is no table %s in this database (or no right to see it)", name);
+    t->object_id = (int32_t)fr_sql_one_i64(&one, 0, 0);
+    snprintf(t->create_date, sizeof t->create_date, "%s", one.values[3] == NULL ? "" : one.values[3]);
+    if (!fr_name_quote(one.values[2], schema, sizeof schema) ||
+        !fr_name_quote(one.values[1], table, sizeof table))
+        return fr_err_set(err, FR_EARG, "table name %s is too long", name);
+    snprintf(full, sizeof full, "%s.%s", schema, table);
+    snprintf(display, sizeof display, "%s.%s", one.values[2], one.values[1]);
+    t->quoted = strdup(full);
+    t->display = strdup(display);
+    if (t->quoted == NULL || t->display == NULL)
+        return fr_err_set(err, FR_ENOMEM, "no memory for a table's name");
+    return FR_OK;
+}
+
+fr_status fr_table_describe(struct fr_sql *s, const char *name, struct fr_table **out,
+                            struct fr_err *err)
+{
+    struct fr_table_name parts;
+    struct fr_sql_param params[1];
+    struct fr_sql_one checks = {0};
+    struct fr_table *t = NULL;
+    fr_status st;
+
+    *out = NULL;
+    st = fr_table_name_parse(name, &parts, err);
+    if (st == FR_OK)
+        st = own_database(s, &parts, err);
+    if (st != FR_OK)
+        return st;
+    t = calloc(1, sizeof *t);
+    if (t == NULL)
+        return fr_err_set(err, FR_ENOMEM, "no memory for a table");
+    st = find_object(s, &parts, name, t, err);
+    if (st != FR_OK)
+        goto out;
+    params[0] = fr_sql_in_int("@object_id", t->object_id);
+    st = fr_sql_run_params(s, fr_stmt_table_columns, params, 1, take_column, t, err);
+    if (st == FR_OK)
+        st = fr_sql_run_params(s, fr_stmt_table_checks, params, 1, fr_sql_take_one, &checks, err);
+    if (st != FR_OK) {
+        fr_err_wrap(err, "describing table %s", name);
+        goto out;
+    }
+    t->constraints_enabled = fr_sql_one_i64(&checks, 0, 0);
+    t->triggers_enabled = fr_sql_one_i64(&checks, 1, 0);
+    t->index_count = fr_sql_one_i64(&checks, 2, 0);
+    if (t->column_count == 0)
+        st = fr_err_set(err, FR_EDATA, "table %s has no column that can be seen", name);
+out:
+    if (st == FR_OK)
+        *out = t;
+    else
+        fr_table_free(&t);
+    return st;
+}
+
+void fr_table_free(struct fr_table **tp)
+{
+    struct fr_table *t;
+
+    if (tp == NULL || *tp == NULL)
+        return;
+    t = *tp;
+    for (size_t i = 0; i < t->column_count; i++) {
+        free(t->columns[i].name);
+        free(t->columns[i].type_name);
+    }
+    free(t->columns);
+    free(t->quoted);
+    free(t->display);
+    free(t);
+    *tp = NULL;
+}
+
+size_t fr_table_find_column(const struct fr_table *t, const char *name, size_t name_bytes)
+{
+    for (size_t i = 0; i < t->column_count; i++)
+        if (strlen(t->columns[i].name) == name_bytes &&
+            strncasecmp(t->columns[i].name, name, name_bytes) == 0)
+            return i;
+    return t->column_count;
+}
+
+const char *fr_table_list_columns(const struct fr_table *t, char *out, size_t out_bytes)
+{
+    size_t used = 0;
+
+    out[0] = '\0';
+    for (size_t i = 0; i < t->column_count; i++) {
+        int n = snprintf(out + used, out_bytes - used, "%s%s", i == 0 ? "" : ", ", t->columns[i].name);
+
+        if (n < 0 || (size_t)n >= out_bytes - used) {
+            if (out_bytes > 4)
+                memcpy(out + out_bytes - 4, "...", 4);
+            break;
+        }
+        used += (size_t)n;
+    }
+    return out;
+}

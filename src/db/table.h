@@ -1,0 +1,51 @@
+/*
+ * table.h - a target table as the server describes it, and T-SQL names.
+ *
+ * Plain data once made; read-only afterwards, any thread.
+ */
+#ifndef FR_DB_TABLE_H
+#define FR_DB_TABLE_H
+
+#include "base/bulk.h"
+#include "base/sql.h"
+
+enum { FR_NAME_MAX_BYTES = 128 * 4 + 1 };
+
+/* A T-SQL name of one to three parts, quoting resolved; absent parts are "". */
+struct fr_table_name {
+    char database[FR_NAME_MAX_BYTES];
+    char schema[FR_NAME_MAX_BYTES];
+    char table[FR_NAME_MAX_BYTES];
+};
+
+/* FR_EARG: not a name (too many parts, unclosed bracket, empty). */
+fr_status fr_table_name_parse(const char *text, struct fr_table_name *out, struct fr_err *err);
+/* [name] with ] doubled; false when it does not fit. */
+bool fr_name_quote(const char *name, char *out, size_t out_bytes);
+
+struct fr_table {
+    char *quoted;   /* [schema].[name], owned */
+    char *display;  /* schema.name, owned */
+    int32_t object_id;
+    char create_date[32]; /* YYYY-MM-DD HH:MM:SS.fff */
+    struct fr_column *columns; /* owned, by column_id */
+    size_t column_count;
+    int64_t constraints_enabled; /* CHECK and foreign keys */
+    int64_t triggers_enabled;
+    int64_t index_count;
+};
+
+/*
+ * Describe `name` (as the user wrote it).  FR_EDATA: no such table, or none that can be loaded;
+ * FR_EARG: not a name, or of another database than the session's.
+ */
+fr_status fr_table_describe(struct fr_sql *s, const char *name, struct fr_table **out,
+                            struct fr_err *err);
+void fr_table_free(struct fr_table **tp);
+
+/* Index of the column, by name without regard to case; column_count when there is none. */
+size_t fr_table_find_column(const struct fr_table *t, const char *name, size_t name_bytes);
+/* "a, b, c" for messages, cut with "..." when it does not fit; out is returned. */
+const char *fr_table_list_columns(const struct fr_table *t, char *out, size_t out_bytes);
+
+#endif
