@@ -37,6 +37,7 @@ struct type_ref {
     int nargs;        /* 0..2 */
     int32_t args[2];
     bool max;              /* (max) */
+    bool in_cast;          /* stands in CAST or CONVERT: varchar is varchar(30) there */
     const char *collation; /* COLLATE behind it, or NULL */
 };
 
@@ -115,6 +116,7 @@ struct expr {
     int32_t line;
     struct span source; /* as written: text of DEFAULT and CHECK, and for messages */
     enum expr_op op;
+    uint16_t depth;     /* height of the tree below, at most TSQL_MAX_TREE (parser.h) */
     bool negated;       /* NOT LIKE, NOT IN, IS NOT NULL, NOT BETWEEN */
     bool all;           /* EX_QUANTIFIED: ALL */
     bool parens;        /* was written in parentheses */
@@ -235,11 +237,12 @@ struct query_spec {
     int32_t line;
 };
 
-enum term_kind { TERM_SPEC, TERM_SETOP, TERM_VALUES };
+enum term_kind { TERM_SPEC, TERM_SETOP };
 enum set_op { SETOP_UNION, SETOP_UNION_ALL, SETOP_EXCEPT, SETOP_INTERSECT };
 
 struct query_term { /* what ORDER BY stands behind */
     enum term_kind kind;
+    uint16_t depth; /* height of the tree of set operators, at most TSQL_MAX_TREE */
     int32_t line;
     struct query_spec *spec;
     enum set_op op;
@@ -264,6 +267,7 @@ struct query {
     struct expr *fetch;  /* FETCH NEXT n ROWS ONLY, or NULL */
     struct span source;
     int32_t line;
+    uint16_t depth; /* height of the tallest expression below */
 };
 
 /* ---- data changes ---- */
@@ -346,6 +350,7 @@ struct constraint_def {
     bool ignore_dup_key;
     struct expr *expr; /* CHECK, DEFAULT */
     const char *for_column; /* DEFAULT ... FOR column (ALTER TABLE), or the column */
+    bool with_values;       /* ALTER TABLE ADD ... DEFAULT ... WITH VALUES */
     struct name references;
     const char **ref_columns;
     size_t nref_columns;

@@ -1,4 +1,12 @@
 libfrserver_a_SOURCES += \
 	src/server/tsql/session.h src/server/tsql/sink.h src/server/tsql/exec.h \
-	src/server/tsql/arena.h src/server/tsql/ast.h src/server/tsql/parser.h \
-	src/server/tsql/function.h
+	src/server/tsql/function.h src/server/tsql/ast.h \
+	src/server/tsql/arena.c src/server/tsql/arena.h \
+	src/server/tsql/lexer.c src/server/tsql/lexer.h \
+	src/server/tsql/parser.c src/server/tsql/parser.h src/server/tsql/parse_priv.h \
+	src/server/tsql/parse_name.c src/server/tsql/parse_literal.c \
+	src/server/tsql/parse_expr.c src/server/tsql/parse_func.c \
+	src/server/tsql/parse_query.c src/server/tsql/parse_from.c \
+	src/server/tsql/parse_dml.c src/server/tsql/parse_table.c \
+	src/server/tsql/parse_ddl.c src/server/tsql/parse_proc.c \
+	src/server/tsql/parse_set.c src/server/tsql/parse_stmt.c

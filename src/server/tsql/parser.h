@@ -12,7 +12,9 @@
 
 enum {
     TSQL_MAX_DEPTH = 200,                 /* nesting of expressions, queries, blocks: error 191 */
+    TSQL_MAX_TREE = 450,                  /* height of a chain a + b + ..., UNION ...: 8631 */
     TSQL_MAX_TEXT_BYTES = 64 * 1024 * 1024, /* one batch */
+    TSQL_MAX_AST_BYTES = 512 * 1024 * 1024,
     TSQL_MAX_NAME_CHARS = 128,            /* error 103 */
     TSQL_ERR_UNSUPPORTED = 40517,         /* Azure SQL's number for such things */
 };
@@ -30,7 +32,7 @@ void batch_free(struct batch **bp); /* accepts &NULL */
 bool expr_parse(const char *sql, size_t bytes, struct batch **out, struct expr **expr,
                 struct sqlerr *e);
 /* "int", "decimal(10, 2)", "nvarchar(max)" (parameter lists, TYPE_ID). */
-bool type_parse(const char *text, size_t bytes, struct sqltype *out, struct sqlerr *e);
+bool type_text_parse(const char *text, size_t bytes, struct sqltype *out, struct sqlerr *e);
 /* "@a int, @b nvarchar(10) = N'x' OUTPUT" of sp_executesql; *params lives in *out. */
 bool params_parse(const char *text, size_t bytes, struct batch **out,
                   struct proc_param **params, size_t *n, struct sqlerr *e);
