@@ -73,6 +73,7 @@ size_t datetime_format(const struct value *v, int style, char out[DATETIME_TEXT_
 struct datetime_text {
     struct moment at;
     bool has_date, has_time, has_offset;
+    int fraction_digits; /* of the seconds, as written */
 };
 /*
  * 1: done; 0: not a date (241); -1: right form, impossible value (242). 

@@ -67,7 +67,8 @@ bool value_convert(const struct value *in, const struct sqltype *to, int style,
 bool value_assign(const struct value *in, const struct sqltype *to, const char *column,
                   struct value *out, struct sqlerr *e);
 
-/* SQLite's side.  value_from_sqlite borrows text/blob from the sqlite3_value. */
+/* SQLite's side.  value_from_sqlite borrows text and blobs from the sqlite3_value (a guid's
+   bytes are its own: value_free() it); false: what is stored is not of that type. */
 bool value_from_sqlite(sqlite3_value *sv, const struct sqltype *type, struct value *out);
 int value_bind(sqlite3_stmt *st, int index, const struct value *v);
 void value_result(sqlite3_context *ctx, const struct value *v);
