@@ -120,7 +120,7 @@ static bool skip_blanks(struct lexer *lx, struct sqlerr *e)
 
 static bool no_memory(struct sqlerr *e, int32_t line)
 {
-    sqlerr_set(e, 701);
+    sqlerr_set(e, 701, "default");
     e->line = line;
     return false;
 }
@@ -138,7 +138,8 @@ static bool too_long(const struct lexer *lx, const struct token *t, struct sqler
     return false;
 }
 
-static bool check_name_length(const struct lexer *lx, const struct token *t, struct sqlerr *e)
+static bool check_name_length(const struct lexer *lx, const struct token *t,
+                              struct sqlerr *e)
 {
     size_t units = 0;
 
@@ -151,7 +152,8 @@ static bool check_name_length(const struct lexer *lx, const struct token *t, str
     return units <= TSQL_MAX_NAME_CHARS || too_long(lx, t, e);
 }
 
-/* 'x', "x" or [x] from the opening mark on; the closing mark doubled stands for itself. */
+/* 'x', "x" or [x] from the opening mark on; the closing mark doubled stands for itself.
+ */
 static bool lex_quoted(struct lexer *lx, char close, struct token *t, struct sqlerr *e)
 {
     const char *start = lx->at + 1;
@@ -195,7 +197,8 @@ static bool lex_quoted(struct lexer *lx, char close, struct token *t, struct sql
     return true;
 }
 
-static bool lex_quoted_name(struct lexer *lx, char close, struct token *t, struct sqlerr *e)
+static bool lex_quoted_name(struct lexer *lx, char close, struct token *t,
+                            struct sqlerr *e)
 {
     t->kind = TK_NAME;
     if (!lex_quoted(lx, close, t, e))
@@ -220,9 +223,9 @@ static int keyword_compare(const void *key, const void *row)
 
 static enum keyword keyword_find(const char *word)
 {
-    const char *const *row = bsearch(word, keyword_names,
-                                     sizeof keyword_names / sizeof keyword_names[0],
-                                     sizeof keyword_names[0], keyword_compare);
+    const char *const *row =
+        bsearch(word, keyword_names, sizeof keyword_names / sizeof keyword_names[0],
+                sizeof keyword_names[0], keyword_compare);
 
     return row == NULL ? KW_NONE : (enum keyword)(row - keyword_names + 1);
 }
@@ -298,13 +301,13 @@ static void lex_money(struct lexer *lx, struct token *t)
 
 static bool lex_punct(struct lexer *lx, struct token *t, struct sqlerr *e)
 {
-    static const char pairs[][2] = { { '<', '=' }, { '>', '=' }, { '<', '>' }, { '!', '=' },
-                                     { '!', '<' }, { '!', '>' }, { '+', '=' }, { '-', '=' },
-                                     { '*', '=' }, { '/', '=' }, { '%', '=' }, { '&', '=' },
-                                     { '|', '=' }, { '^', '=' }, { ':', ':' } };
+    static const char pairs[][2] = {{'<', '='}, {'>', '='}, {'<', '>'}, {'!', '='},
+                                    {'!', '<'}, {'!', '>'}, {'+', '='}, {'-', '='},
+                                    {'*', '='}, {'/', '='}, {'%', '='}, {'&', '='},
+                                    {'|', '='}, {'^', '='}, {':', ':'}};
     char c = char_at(lx, 0);
     char d = char_at(lx, 1);
-    char text[2] = { c, '\0' };
+    char text[2] = {c, '\0'};
 
     t->kind = TK_PUNCT;
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {

@@ -100,7 +100,8 @@ static bool parse_alter_column(struct parser *p, struct alter_table_stmt *a)
     struct column_def *c = NEW(p, column_def);
 
     a->kind = ALTER_COLUMN;
-    if (c == NULL || !parse_advance(p) || !need_kw(p, KW_COLUMN) || !parse_column_def(p, c))
+    if (c == NULL || !parse_advance(p) || !need_kw(p, KW_COLUMN) ||
+        !parse_column_def(p, c))
         return false;
     a->def.columns = c;
     a->def.ncolumns = 1;
@@ -242,7 +243,8 @@ static struct stmt *parse_alter_index(struct parser *p)
 
 /* ---- views, schemas, databases, principals ---- */
 
-static struct stmt *parse_view(struct parser *p, const char *start, bool alter, bool or_alter)
+static struct stmt *parse_view(struct parser *p, const char *start, bool alter,
+                               bool or_alter)
 {
     struct stmt *st = stmt_new(p, ST_CREATE_VIEW);
     struct view_stmt *v = NEW(p, view_stmt);
@@ -371,7 +373,8 @@ static struct stmt *parse_principal(struct parser *p, bool alter)
     if (take_kw(p, KW_AUTHORIZATION) && parse_identifier(p) == NULL)
         return NULL;
     if (user && take_kw(p, KW_WITH)) {
-        if (!need_word(p, "DEFAULT_SCHEMA") || !need_op(p, '=') || parse_identifier(p) == NULL)
+        if (!need_word(p, "DEFAULT_SCHEMA") || !need_op(p, '=') ||
+            parse_identifier(p) == NULL)
             return NULL;
     }
     return p->failed ? NULL : st;
@@ -380,12 +383,14 @@ static struct stmt *parse_principal(struct parser *p, bool alter)
 static bool refuse_object(struct parser *p, const char *verb)
 {
     static const char *const known[] = {
-        "FUNCTION", "TRIGGER",   "TYPE",      "LOGIN",    "SYNONYM",  "SEQUENCE",   "STATISTICS",
-        "RULE",     "DEFAULT",   "PARTITION", "ASSEMBLY", "QUEUE",    "SERVICE",    "CONTRACT",
-        "MESSAGE",  "AGGREGATE", "ENDPOINT",  "EVENT",    "FULLTEXT", "CREDENTIAL", "SERVER",
-        "RESOURCE", "WORKLOAD",  "SYMMETRIC", "CERTIFICATE", "MASTER", "EXTERNAL",  "PRIMARY",
-        "XML",      "SPATIAL",   "SECURITY",  "APPLICATION", "COLUMNSTORE", "AVAILABILITY",
-        "AUTHORIZATION", "ROLE", "USER", "LOGIN",
+        "FUNCTION",  "TRIGGER",     "TYPE",        "LOGIN",        "SYNONYM",
+        "SEQUENCE",  "STATISTICS",  "RULE",        "DEFAULT",      "PARTITION",
+        "ASSEMBLY",  "QUEUE",       "SERVICE",     "CONTRACT",     "MESSAGE",
+        "AGGREGATE", "ENDPOINT",    "EVENT",       "FULLTEXT",     "CREDENTIAL",
+        "SERVER",    "RESOURCE",    "WORKLOAD",    "SYMMETRIC",    "CERTIFICATE",
+        "MASTER",    "EXTERNAL",    "PRIMARY",     "XML",          "SPATIAL",
+        "SECURITY",  "APPLICATION", "COLUMNSTORE", "AVAILABILITY", "AUTHORIZATION",
+        "ROLE",      "USER",        "LOGIN",
     };
 
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
@@ -417,8 +422,9 @@ struct stmt *parse_create(struct parser *p)
         return parse_view(p, start, false, or_alter);
     if (!or_alter && at_kw(p, KW_TABLE))
         return parse_create_table(p, start);
-    if (!or_alter && (at_kw(p, KW_INDEX) || at_kw(p, KW_UNIQUE) || at_kw(p, KW_CLUSTERED) ||
-                      at_kw(p, KW_NONCLUSTERED) || at_word(p, "COLUMNSTORE")))
+    if (!or_alter &&
+        (at_kw(p, KW_INDEX) || at_kw(p, KW_UNIQUE) || at_kw(p, KW_CLUSTERED) ||
+         at_kw(p, KW_NONCLUSTERED) || at_word(p, "COLUMNSTORE")))
         return parse_create_index(p);
     if (!or_alter && at_kw(p, KW_SCHEMA))
         return parse_schema(p);
@@ -457,13 +463,14 @@ struct stmt *parse_alter(struct parser *p)
 static const struct {
     const char *word;
     enum object_class what;
-} drop_words[] = { { "TABLE", OBJ_TABLE },   { "VIEW", OBJ_VIEW },
-                   { "PROC", OBJ_PROCEDURE }, { "PROCEDURE", OBJ_PROCEDURE },
-                   { "INDEX", OBJ_INDEX },   { "SCHEMA", OBJ_SCHEMA },
-                   { "DATABASE", OBJ_DATABASE } };
+} drop_words[] = {{"TABLE", OBJ_TABLE},      {"VIEW", OBJ_VIEW},
+                  {"PROC", OBJ_PROCEDURE},   {"PROCEDURE", OBJ_PROCEDURE},
+                  {"INDEX", OBJ_INDEX},      {"SCHEMA", OBJ_SCHEMA},
+                  {"DATABASE", OBJ_DATABASE}};
 
 /* DROP INDEX i ON t, t.i, dbo.t.i */
-static bool parse_drop_index_item(struct parser *p, struct name *index, struct name *table)
+static bool parse_drop_index_item(struct parser *p, struct name *index,
+                                  struct name *table)
 {
     if (!parse_name(p, index))
         return false;

@@ -1,4 +1,5 @@
-/* parse_dml.c - INSERT, UPDATE, DELETE, TRUNCATE, INSERT BULK, and WITH in front of them. */
+/* parse_dml.c - INSERT, UPDATE, DELETE, TRUNCATE, INSERT BULK, and WITH in front of them.
+ */
 #include "server/tsql/parse_priv.h"
 
 #include <string.h>
@@ -65,7 +66,8 @@ static bool parse_insert_source(struct parser *p, struct insert_stmt *ins)
 /* 109/110: a VALUES list and a column list of different lengths. */
 static bool check_insert_columns(struct parser *p, const struct insert_stmt *ins)
 {
-    if (ins->values == NULL || ins->ncolumns == 0 || ins->values->ncolumns == ins->ncolumns)
+    if (ins->values == NULL || ins->ncolumns == 0 ||
+        ins->values->ncolumns == ins->ncolumns)
         return true;
     sqlerr_set(p->err, ins->ncolumns > ins->values->ncolumns ? 109 : 110);
     return parse_fail(p, ins->target.line);
@@ -311,14 +313,14 @@ static bool parse_bulk_hint(struct parser *p, struct bulk_stmt *b)
         const char *word;
         bool *flag;
         int64_t *number;
-    } hints[] = { { "TABLOCK", &b->tablock, NULL },
-                  { "CHECK_CONSTRAINTS", &b->check_constraints, NULL },
-                  { "FIRE_TRIGGERS", &b->fire_triggers, NULL },
-                  { "KEEP_NULLS", &b->keep_nulls, NULL },
-                  { "KEEPIDENTITY", &b->keep_identity, NULL },
-                  { "KEEP_IDENTITY", &b->keep_identity, NULL },
-                  { "ROWS_PER_BATCH", NULL, &b->rows_per_batch },
-                  { "KILOBYTES_PER_BATCH", NULL, &b->kilobytes_per_batch } };
+    } hints[] = {{"TABLOCK", &b->tablock, NULL},
+                 {"CHECK_CONSTRAINTS", &b->check_constraints, NULL},
+                 {"FIRE_TRIGGERS", &b->fire_triggers, NULL},
+                 {"KEEP_NULLS", &b->keep_nulls, NULL},
+                 {"KEEPIDENTITY", &b->keep_identity, NULL},
+                 {"KEEP_IDENTITY", &b->keep_identity, NULL},
+                 {"ROWS_PER_BATCH", NULL, &b->rows_per_batch},
+                 {"KILOBYTES_PER_BATCH", NULL, &b->kilobytes_per_batch}};
 
     if (take_kw(p, KW_ORDER))
         return parse_index_columns(p, &b->order, &b->norder);
@@ -329,7 +331,7 @@ static bool parse_bulk_hint(struct parser *p, struct bulk_stmt *b)
             *hints[i].flag = true;
             return true;
         }
-        return need_op(p, '=') && parse_integer(p, hints[i].number);
+        return need_op(p, '=') && parse_int64(p, hints[i].number);
     }
     return parse_syntax_error(p);
 }

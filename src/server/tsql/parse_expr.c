@@ -1,15 +1,16 @@
 /*
  * parse_expr.c - values and conditions.
  *
- * T-SQL keeps the two apart, but "(" may open either; so one grammar reads both, and the callers ask
- * for what they need: parse_expr() a value, parse_condition() a condition.
+ * T-SQL keeps the two apart, but "(" may open either; so one grammar reads both, and the
+ * callers ask for what they need: parse_expr() a value, parse_condition() a condition.
  */
 #include "server/tsql/parse_priv.h"
 
 #include <string.h>
 #include <strings.h>
 
-struct expr *expr_new(struct parser *p, enum expr_kind kind, int32_t line, const char *start)
+struct expr *expr_new(struct parser *p, enum expr_kind kind, int32_t line,
+                      const char *start)
 {
     struct expr *x = NEW(p, expr);
 
@@ -56,8 +57,8 @@ static bool is_condition(const struct expr *x)
 }
 
 /* Node with up to three arguments; NULL arguments at the end are left out. */
-static struct expr *node(struct parser *p, enum expr_kind kind, struct expr *a, struct expr *b,
-                         struct expr *c)
+static struct expr *node(struct parser *p, enum expr_kind kind, struct expr *a,
+                         struct expr *b, struct expr *c)
 {
     struct expr *x;
 
@@ -79,7 +80,8 @@ static struct expr *node(struct parser *p, enum expr_kind kind, struct expr *a, 
 static struct expr *parse_any(struct parser *p);
 static struct expr *parse_additive(struct parser *p);
 
-/* "(" of a value, a condition, a scalar query, or a query that starts with parentheses. */
+/* "(" of a value, a condition, a scalar query, or a query that starts with parentheses.
+ */
 static struct expr *parse_parens(struct parser *p)
 {
     int32_t line = p->tok.line;
@@ -204,7 +206,7 @@ static struct expr *parse_unary(struct parser *p)
     static const struct {
         int op;
         enum expr_op as;
-    } ops[] = { { '-', OP_NEG }, { '+', OP_PLUS }, { '~', OP_BITNOT } };
+    } ops[] = {{'-', OP_NEG}, {'+', OP_PLUS}, {'~', OP_BITNOT}};
     int32_t line = p->tok.line;
     const char *start = p->tok.source.p;
 
@@ -233,8 +235,8 @@ static const struct binary_op {
     enum expr_op op;
     int level; /* 2 binds closer than 1 */
 } binary_ops[] = {
-    { '*', OP_MUL, 2 },   { '/', OP_DIV, 2 },    { '%', OP_MOD, 2 },   { '+', OP_ADD, 1 },
-    { '-', OP_SUB, 1 },   { '&', OP_BITAND, 1 }, { '|', OP_BITOR, 1 }, { '^', OP_BITXOR, 1 },
+    {'*', OP_MUL, 2}, {'/', OP_DIV, 2},    {'%', OP_MOD, 2},   {'+', OP_ADD, 1},
+    {'-', OP_SUB, 1}, {'&', OP_BITAND, 1}, {'|', OP_BITOR, 1}, {'^', OP_BITXOR, 1},
 };
 
 static const struct binary_op *binary_at(const struct parser *p, int level)
@@ -295,15 +297,15 @@ static const struct {
     int token;
     enum expr_op op;
 } compare_ops[] = {
-    { '=', OP_EQ },
-    { PUNCT2('<', '>'), OP_NE },
-    { PUNCT2('!', '='), OP_NE },
-    { '<', OP_LT },
-    { PUNCT2('<', '='), OP_LE },
-    { '>', OP_GT },
-    { PUNCT2('>', '='), OP_GE },
-    { PUNCT2('!', '<'), OP_GE },
-    { PUNCT2('!', '>'), OP_LE },
+    {'=', OP_EQ},
+    {PUNCT2('<', '>'), OP_NE},
+    {PUNCT2('!', '='), OP_NE},
+    {'<', OP_LT},
+    {PUNCT2('<', '='), OP_LE},
+    {'>', OP_GT},
+    {PUNCT2('>', '='), OP_GE},
+    {PUNCT2('!', '<'), OP_GE},
+    {PUNCT2('!', '>'), OP_LE},
 };
 
 static struct expr *parse_compare(struct parser *p, struct expr *left, enum expr_op op)
@@ -417,9 +419,7 @@ static struct expr *parse_is_null(struct parser *p, struct expr *left)
 static const struct {
     enum keyword kw;
     struct expr *(*parse)(struct parser *p, struct expr *left);
-} predicates[] = {
-    { KW_IN, parse_in }, { KW_LIKE, parse_like }, { KW_BETWEEN, parse_between }
-};
+} predicates[] = {{KW_IN, parse_in}, {KW_LIKE, parse_like}, {KW_BETWEEN, parse_between}};
 
 /* A value, or a predicate that begins with one. */
 static struct expr *parse_predicate(struct parser *p)
@@ -455,13 +455,15 @@ static struct expr *parse_predicate(struct parser *p)
 static struct expr *condition_only(struct parser *p, struct expr *x)
 {
     char near[65] = "";
+    struct span where;
     size_t n;
 
     if (x == NULL || is_condition(x))
         return x;
-    n = p->tok.source.n < sizeof near - 1 ? p->tok.source.n : sizeof near - 1;
-    if (n > 0 && p->tok.kind != TK_END)
-        memcpy(near, p->tok.source.p, n);
+    where = p->tok.kind == TK_END ? p->last : p->tok.source;
+    n = where.n < sizeof near - 1 ? where.n : sizeof near - 1;
+    if (n > 0)
+        memcpy(near, where.p, n);
     sqlerr_set(p->err, 4145, near);
     parse_fail(p, p->tok.line);
     return NULL;
@@ -565,15 +567,15 @@ enum expr_op assign_op(const struct parser *p, bool *is_assign)
     static const struct {
         int token;
         enum expr_op op;
-    } ops[] = { { '=', OP_NONE },
-                { PUNCT2('+', '='), OP_ADD },
-                { PUNCT2('-', '='), OP_SUB },
-                { PUNCT2('*', '='), OP_MUL },
-                { PUNCT2('/', '='), OP_DIV },
-                { PUNCT2('%', '='), OP_MOD },
-                { PUNCT2('&', '='), OP_BITAND },
-                { PUNCT2('|', '='), OP_BITOR },
-                { PUNCT2('^', '='), OP_BITXOR } };
+    } ops[] = {{'=', OP_NONE},
+               {PUNCT2('+', '='), OP_ADD},
+               {PUNCT2('-', '='), OP_SUB},
+               {PUNCT2('*', '='), OP_MUL},
+               {PUNCT2('/', '='), OP_DIV},
+               {PUNCT2('%', '='), OP_MOD},
+               {PUNCT2('&', '='), OP_BITAND},
+               {PUNCT2('|', '='), OP_BITOR},
+               {PUNCT2('^', '='), OP_BITXOR}};
 
     *is_assign = false;
     for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {

@@ -10,29 +10,29 @@ static const struct {
     const char *word;
     uint32_t hint;
 } hint_words[] = {
-    { "UPDLOCK", HINT_UPDLOCK },
-    { "READPAST", HINT_READPAST },
-    { "ROWLOCK", HINT_ROWLOCK },
-    { "NOLOCK", HINT_NOLOCK },
-    { "READUNCOMMITTED", HINT_NOLOCK },
-    { "TABLOCK", HINT_TABLOCK },
-    { "TABLOCKX", HINT_TABLOCKX },
-    { "HOLDLOCK", HINT_HOLDLOCK },
-    { "SERIALIZABLE", HINT_HOLDLOCK },
-    { "XLOCK", HINT_XLOCK },
-    { "PAGLOCK", HINT_PAGLOCK },
-    { "READCOMMITTED", HINT_READCOMMITTED },
-    { "READCOMMITTEDLOCK", HINT_READCOMMITTEDLOCK },
-    { "REPEATABLEREAD", HINT_REPEATABLEREAD },
-    { "NOWAIT", HINT_NOWAIT },
-    { "FORCESEEK", HINT_FORCESEEK },
-    { "FORCESCAN", HINT_FORCESCAN },
-    { "KEEPIDENTITY", HINT_KEEPIDENTITY },
-    { "KEEPDEFAULTS", HINT_KEEPDEFAULTS },
-    { "IGNORE_CONSTRAINTS", HINT_IGNORE_CONSTRAINTS },
-    { "IGNORE_TRIGGERS", HINT_IGNORE_TRIGGERS },
-    { "NOEXPAND", HINT_NOEXPAND },
-    { "SNAPSHOT", HINT_SNAPSHOT },
+    {"UPDLOCK", HINT_UPDLOCK},
+    {"READPAST", HINT_READPAST},
+    {"ROWLOCK", HINT_ROWLOCK},
+    {"NOLOCK", HINT_NOLOCK},
+    {"READUNCOMMITTED", HINT_NOLOCK},
+    {"TABLOCK", HINT_TABLOCK},
+    {"TABLOCKX", HINT_TABLOCKX},
+    {"HOLDLOCK", HINT_HOLDLOCK},
+    {"SERIALIZABLE", HINT_HOLDLOCK},
+    {"XLOCK", HINT_XLOCK},
+    {"PAGLOCK", HINT_PAGLOCK},
+    {"READCOMMITTED", HINT_READCOMMITTED},
+    {"READCOMMITTEDLOCK", HINT_READCOMMITTEDLOCK},
+    {"REPEATABLEREAD", HINT_REPEATABLEREAD},
+    {"NOWAIT", HINT_NOWAIT},
+    {"FORCESEEK", HINT_FORCESEEK},
+    {"FORCESCAN", HINT_FORCESCAN},
+    {"KEEPIDENTITY", HINT_KEEPIDENTITY},
+    {"KEEPDEFAULTS", HINT_KEEPDEFAULTS},
+    {"IGNORE_CONSTRAINTS", HINT_IGNORE_CONSTRAINTS},
+    {"IGNORE_TRIGGERS", HINT_IGNORE_TRIGGERS},
+    {"NOEXPAND", HINT_NOEXPAND},
+    {"SNAPSHOT", HINT_SNAPSHOT},
 };
 
 static uint32_t hint_find(const struct token *t)
@@ -75,7 +75,8 @@ static bool parse_hint_list(struct parser *p, uint32_t *hints)
         }
         if (h == 0) {
             char word[65];
-            size_t n = p->tok.source.n < sizeof word - 1 ? p->tok.source.n : sizeof word - 1;
+            size_t n =
+                p->tok.source.n < sizeof word - 1 ? p->tok.source.n : sizeof word - 1;
 
             if (p->tok.kind != TK_WORD)
                 return parse_syntax_error(p);
@@ -241,13 +242,10 @@ static bool refuse_table_words(struct parser *p)
     static const struct {
         enum keyword kw;
         const char *what;
-    } words[] = { { KW_OPENROWSET, "OPENROWSET" },
-                  { KW_OPENQUERY, "OPENQUERY" },
-                  { KW_OPENXML, "OPENXML" },
-                  { KW_OPENDATASOURCE, "OPENDATASOURCE" },
-                  { KW_TABLESAMPLE, "TABLESAMPLE" },
-                  { KW_PIVOT, "PIVOT" },
-                  { KW_UNPIVOT, "UNPIVOT" } };
+    } words[] = {{KW_OPENROWSET, "OPENROWSET"},   {KW_OPENQUERY, "OPENQUERY"},
+                 {KW_OPENXML, "OPENXML"},         {KW_OPENDATASOURCE, "OPENDATASOURCE"},
+                 {KW_TABLESAMPLE, "TABLESAMPLE"}, {KW_PIVOT, "PIVOT"},
+                 {KW_UNPIVOT, "UNPIVOT"}};
 
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (at_kw(p, words[i].kw))
@@ -291,10 +289,10 @@ static bool take_join(struct parser *p, enum join_kind *kind)
     static const struct {
         enum keyword kw;
         enum join_kind kind;
-    } words[] = { { KW_INNER, JOIN_INNER },
-                  { KW_LEFT, JOIN_LEFT },
-                  { KW_RIGHT, JOIN_RIGHT },
-                  { KW_FULL, JOIN_FULL } };
+    } words[] = {{KW_INNER, JOIN_INNER},
+                 {KW_LEFT, JOIN_LEFT},
+                 {KW_RIGHT, JOIN_RIGHT},
+                 {KW_FULL, JOIN_FULL}};
 
     if (at_kw(p, KW_CROSS) || at_kw(p, KW_OUTER)) {
         bool outer = at_kw(p, KW_OUTER);

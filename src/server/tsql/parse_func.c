@@ -94,7 +94,8 @@ static bool parse_within(struct parser *p, struct func_expr *f)
            need_op(p, ')');
 }
 
-/* IIF's first argument is a condition; TRIM(chars FROM text) comes as TRIM(chars, text). */
+/* IIF's first argument is a condition; TRIM(chars FROM text) comes as TRIM(chars, text).
+ */
 static bool parse_call_args(struct parser *p, struct func_expr *f)
 {
     bool iif = strcasecmp(f->name.object, "IIF") == 0;
@@ -116,7 +117,8 @@ static bool parse_call_args(struct parser *p, struct func_expr *f)
     return !p->failed;
 }
 
-static struct expr *parse_cast(struct parser *p, const struct name *name, const char *start)
+static struct expr *parse_cast(struct parser *p, const struct name *name,
+                               const char *start)
 {
     struct expr *x = expr_new(p, EX_CAST, name->line, start);
 
@@ -165,11 +167,11 @@ struct expr *parse_function(struct parser *p, const struct name *name, const cha
     struct func_expr *f;
     struct expr *x;
 
-    if (name->schema == NULL &&
-        (strcasecmp(name->object, "CAST") == 0 || strcasecmp(name->object, "TRY_CAST") == 0))
+    if (name->schema == NULL && (strcasecmp(name->object, "CAST") == 0 ||
+                                 strcasecmp(name->object, "TRY_CAST") == 0))
         return parse_cast(p, name, start);
-    if (name->schema == NULL &&
-        (strcasecmp(name->object, "PARSE") == 0 || strcasecmp(name->object, "TRY_PARSE") == 0)) {
+    if (name->schema == NULL && (strcasecmp(name->object, "PARSE") == 0 ||
+                                 strcasecmp(name->object, "TRY_PARSE") == 0)) {
         parse_unsupported(p, "PARSE");
         return NULL;
     }
@@ -197,19 +199,13 @@ static const struct {
     enum keyword kw;
     bool bare; /* without parentheses */
 } keyword_functions[] = {
-    { KW_LEFT, false },
-    { KW_RIGHT, false },
-    { KW_COALESCE, false },
-    { KW_NULLIF, false },
-    { KW_CONVERT, false },
-    { KW_TRY_CONVERT, false },
-    { KW_UPDATE, false },
-    { KW_CURRENT_TIMESTAMP, true },
-    { KW_CURRENT_USER, true },
-    { KW_SESSION_USER, true },
-    { KW_SYSTEM_USER, true },
-    { KW_USER, true },
-    { KW_CURRENT_DATE, true },
+    {KW_LEFT, false},        {KW_RIGHT, false},
+    {KW_COALESCE, false},    {KW_NULLIF, false},
+    {KW_CONVERT, false},     {KW_TRY_CONVERT, false},
+    {KW_UPDATE, false},      {KW_CURRENT_TIMESTAMP, true},
+    {KW_CURRENT_USER, true}, {KW_SESSION_USER, true},
+    {KW_SYSTEM_USER, true},  {KW_USER, true},
+    {KW_CURRENT_DATE, true},
 };
 
 bool at_keyword_function(const struct parser *p)
@@ -224,7 +220,7 @@ bool at_keyword_function(const struct parser *p)
 struct expr *parse_keyword_function(struct parser *p)
 {
     const char *start = p->tok.source.p;
-    struct name name = { .line = p->tok.line };
+    struct name name = {.line = p->tok.line};
     bool bare = p->tok.kind == TK_GLOBAL;
     struct expr *x;
 

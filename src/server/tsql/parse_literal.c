@@ -23,7 +23,8 @@ static bool literal_range(struct parser *p, int32_t number, const char *what)
 
     memcpy(text, p->tok.source.p, n);
     text[n] = '\0';
-    sqlerr_setf(p->err, number, 15, "The number '%s' is out of the range for %s.", text, what);
+    sqlerr_setf(p->err, number, 15, "The number '%s' is out of the range for %s.", text,
+                what);
     return parse_fail(p, p->tok.line);
 }
 
@@ -45,12 +46,15 @@ static bool set_decimal(struct parser *p, struct value *v)
             digits++;
         scale += point;
         if (digits > TYPE_MAX_PRECISION)
-            return literal_range(p, 1007, "numeric representation (maximum precision 38)");
+            return literal_range(p, 1007,
+                                 "numeric representation (maximum precision 38)");
         n = n * 10 + (c - '0');
     }
     if (digits == 0)
         digits = 1;
-    v->type = type_decimal((uint8_t)(digits > scale ? digits : scale == 0 ? 1 : scale),
+    v->type = type_decimal((uint8_t)(digits > scale ? digits
+                                     : scale == 0   ? 1
+                                                    : scale),
                            (uint8_t)scale);
     v->type.numeric = true;
     v->u.dec = n;
@@ -142,7 +146,8 @@ static bool set_string(struct parser *p, struct value *v)
                                 : units == 0            ? 1
                                                         : (int32_t)units);
     } else {
-        size_t chars = codepage_bytes(collation_get(COLLATION_DEFAULT)->code_page, p->tok.text, n);
+        size_t chars =
+            codepage_bytes(collation_get(COLLATION_DEFAULT)->code_page, p->tok.text, n);
 
         v->type = type_varchar(chars > TYPE_MAX_CHARS ? TYPE_MAX
                                : chars == 0           ? 1
@@ -157,9 +162,9 @@ static const struct {
     enum token_kind kind;
     bool (*set)(struct parser *p, struct value *v);
 } literal_kinds[] = {
-    { TK_INTEGER, set_integer }, { TK_DECIMAL, set_decimal }, { TK_FLOAT, set_float },
-    { TK_MONEY, set_money },     { TK_BINARY, set_binary },   { TK_STRING, set_string },
-    { TK_NSTRING, set_string },
+    {TK_INTEGER, set_integer}, {TK_DECIMAL, set_decimal}, {TK_FLOAT, set_float},
+    {TK_MONEY, set_money},     {TK_BINARY, set_binary},   {TK_STRING, set_string},
+    {TK_NSTRING, set_string},
 };
 
 bool at_literal(const struct parser *p)
@@ -180,7 +185,8 @@ struct expr *parse_literal(struct parser *p)
     if (at_kw(p, KW_NULL))
         value_set_null(&x->u.literal, type_of(TY_NULL));
     for (size_t i = 0; i < sizeof literal_kinds / sizeof literal_kinds[0]; i++) {
-        if (literal_kinds[i].kind == p->tok.kind && !literal_kinds[i].set(p, &x->u.literal))
+        if (literal_kinds[i].kind == p->tok.kind &&
+            !literal_kinds[i].set(p, &x->u.literal))
             return NULL;
     }
     return parse_advance(p) && expr_close(p, x) ? x : NULL;

@@ -29,7 +29,7 @@ const char *parse_identifier(struct parser *p)
  */
 bool parse_name(struct parser *p, struct name *out)
 {
-    const char *parts[4] = { NULL, NULL, NULL, NULL };
+    const char *parts[4] = {NULL, NULL, NULL, NULL};
     int n = 0;
 
     memset(out, 0, sizeof *out);
@@ -70,18 +70,19 @@ const char *lower_text(struct parser *p, const char *text)
     return copy;
 }
 
-/* The long spellings of the standard; VARYING behind a name makes it the variable form. */
+/* The long spellings of the standard; VARYING behind a name makes it the variable form.
+ */
 static const char *type_words(struct parser *p)
 {
     static const struct {
         const char *word, *varying;
-    } vary[] = { { "char", "varchar" },     { "character", "varchar" }, { "nchar", "nvarchar" },
-                 { "binary", "varbinary" }, { "national char", "nvarchar" },
-                 { "national character", "nvarchar" } };
+    } vary[] = {{"char", "varchar"},           {"character", "varchar"},
+                {"nchar", "nvarchar"},         {"binary", "varbinary"},
+                {"national char", "nvarchar"}, {"national character", "nvarchar"}};
     const char *word;
 
     if (take_kw(p, KW_DOUBLE))
-        return need_kw(p, KW_PRECISION) ? "float" : NULL;
+        return need_word(p, "PRECISION") ? "float" : NULL;
     if (take_kw(p, KW_NATIONAL)) {
         if (take_word(p, "text"))
             return "ntext";
@@ -114,7 +115,7 @@ static bool parse_type_args(struct parser *p, struct type_ref *out)
 
         if (out->nargs == 2 || p->tok.kind != TK_INTEGER)
             return parse_syntax_error(p);
-        if (!parse_integer(p, &v))
+        if (!parse_int64(p, &v))
             return false;
         out->args[out->nargs++] = v > INT32_MAX ? INT32_MAX : (int32_t)v;
     } while (take_op(p, ','));
@@ -145,7 +146,7 @@ bool parse_type(struct parser *p, struct type_ref *out)
 
 bool type_ref_resolve(const struct type_ref *ref, struct sqltype *out, struct sqlerr *e)
 {
-    struct type_args args = { .count = ref->nargs, .max = ref->max };
+    struct type_args args = {.count = ref->nargs, .max = ref->max};
     uint32_t collation = 0;
 
     memset(out, 0, sizeof *out);
@@ -222,7 +223,7 @@ bool parse_index_columns(struct parser *p, struct index_column **cols, size_t *n
     return need_op(p, ')');
 }
 
-bool parse_integer(struct parser *p, int64_t *out)
+bool parse_int64(struct parser *p, int64_t *out)
 {
     bool negative = take_op(p, '-');
     uint64_t v = 0;

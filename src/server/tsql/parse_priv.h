@@ -1,9 +1,9 @@
 /*
  * parse_priv.h - what the parser's files share.
  *
- * Recursive descent over the lexer with one token in hand and any look-ahead by copying the lexer.
- * Every function returns NULL or false after an error, which is in p->err then; parse_ok()
- * asks.  Nodes come from p->arena.
+ * Recursive descent over the lexer with one token in hand and any look-ahead by copying
+ * the lexer. Every function returns NULL or false after an error, which is in p->err
+ * then; parse_ok() asks.  Nodes come from p->arena.
  */
 #ifndef FRD_TSQL_PARSE_PRIV_H
 #define FRD_TSQL_PARSE_PRIV_H
@@ -13,14 +13,14 @@
 
 struct parser {
     struct arena *arena;
-    struct lexer lx;      /* behind tok */
-    struct token tok;     /* the token in hand */
-    struct span last;     /* source of the token taken last */
+    struct lexer lx;  /* behind tok */
+    struct token tok; /* the token in hand */
+    struct span last; /* source of the token taken last */
     struct sqlerr *err;
     bool failed;
     int depth;
-    unsigned deepest;     /* height of the tallest expression of the query being read */
-    int loops;            /* WHILE around us: BREAK and CONTINUE are allowed */
+    unsigned deepest; /* height of the tallest expression of the query being read */
+    int loops;        /* WHILE around us: BREAK and CONTINUE are allowed */
 };
 
 /* Sequence under construction; grows by doubling inside the arena. */
@@ -28,12 +28,15 @@ struct list {
     void *items;
     size_t n, cap, item_bytes;
 };
-#define LIST_OF(type) { .items = NULL, .item_bytes = sizeof(type) }
+#define LIST_OF(type)                                                                    \
+    {                                                                                    \
+        .items = NULL, .item_bytes = sizeof(type)                                        \
+    }
 void *list_add(struct parser *p, struct list *l); /* zeroed new item; NULL on error */
 
 /* ---- parser.c ---- */
-void parser_start(struct parser *p, struct span text, bool quoted_identifier, struct arena *a,
-                  struct sqlerr *e);
+void parser_start(struct parser *p, struct span text, bool quoted_identifier,
+                  struct arena *a, struct sqlerr *e);
 void *parse_new(struct parser *p, size_t bytes);
 #define NEW(p, type) ((struct type *)parse_new((p), sizeof(struct type)))
 
@@ -44,7 +47,8 @@ bool parse_enter(struct parser *p); /* one level deeper; 191; pairs with parse_l
 void parse_leave(struct parser *p);
 
 bool parse_advance(struct parser *p);
-struct token parse_peek(struct parser *p, int ahead); /* 1 = the token behind tok; TK_END on error */
+struct token parse_peek(struct parser *p,
+                        int ahead); /* 1 = the token behind tok; TK_END on error */
 bool at_kw(const struct parser *p, enum keyword kw);
 bool at_word(const struct parser *p, const char *word); /* unquoted, reserved or not */
 bool at_op(const struct parser *p, int op);
@@ -66,17 +70,19 @@ bool parse_type(struct parser *p, struct type_ref *out);
 bool parse_identifier_list(struct parser *p, const char ***names, size_t *n);
 /* (a ASC, b DESC) */
 bool parse_index_columns(struct parser *p, struct index_column **cols, size_t *n);
-bool parse_integer(struct parser *p, int64_t *out); /* with an optional sign */
+bool parse_int64(struct parser *p, int64_t *out); /* with an optional sign */
 const char *lower_text(struct parser *p, const char *text);
 
 /* ---- parse_literal.c ---- */
 bool at_literal(const struct parser *p);
-struct expr *parse_literal(struct parser *p); /* with an optional sign in front where at '-' */
+struct expr *
+parse_literal(struct parser *p); /* with an optional sign in front where at '-' */
 
 /* ---- parse_expr.c ---- */
 struct expr *parse_expr(struct parser *p);      /* a value */
 struct expr *parse_condition(struct parser *p); /* a predicate, with AND, OR, NOT */
-struct expr *expr_new(struct parser *p, enum expr_kind kind, int32_t line, const char *start);
+struct expr *expr_new(struct parser *p, enum expr_kind kind, int32_t line,
+                      const char *start);
 bool expr_close(struct parser *p, struct expr *x); /* sets source and depth */
 bool parse_expr_list(struct parser *p, struct expr ***items, size_t *n);
 bool parse_order_list(struct parser *p, struct order_item **items, size_t *n);
@@ -84,22 +90,25 @@ enum expr_op assign_op(const struct parser *p, bool *is_assign);
 
 /* ---- parse_func.c ---- */
 struct expr *parse_function(struct parser *p, const struct name *name, const char *start);
-struct expr *parse_keyword_function(struct parser *p); /* CAST, CONVERT, COALESCE, CURRENT_USER ... */
+struct expr *
+parse_keyword_function(struct parser *p); /* CAST, CONVERT, COALESCE, CURRENT_USER ... */
 bool at_keyword_function(const struct parser *p);
 struct expr *parse_case(struct parser *p);
 
 /* ---- parse_query.c, parse_from.c ---- */
 struct query *parse_query(struct parser *p); /* with its ORDER BY; WITH has been parsed */
-struct query *parse_subquery(struct parser *p); /* a query in parentheses; '(' is in hand */
-bool at_query(struct parser *p); /* SELECT, or '(' that leads to one */
+struct query *
+parse_subquery(struct parser *p); /* a query in parentheses; '(' is in hand */
+bool at_query(struct parser *p);  /* SELECT, or '(' that leads to one */
 /* The rest of a query whose first term has been read: set operators, ORDER BY. */
-struct query *parse_query_rest(struct parser *p, struct query_term *first, const char *start);
+struct query *parse_query_rest(struct parser *p, struct query_term *first,
+                               const char *start);
 bool parse_ctes(struct parser *p, struct cte **ctes, size_t *n);
 struct top *parse_top(struct parser *p); /* NULL with !failed when there is none */
 bool parse_select_items(struct parser *p, struct select_item **items, size_t *n);
 bool parse_from(struct parser *p, struct source ***from, size_t *n);
 bool parse_hints(struct parser *p, uint32_t *hints); /* WITH (...), when it is there */
-struct row_list *parse_rows(struct parser *p); /* behind VALUES */
+struct row_list *parse_rows(struct parser *p);       /* behind VALUES */
 bool parse_option_clause(struct parser *p);
 
 /* ---- statements: each leaves the token behind the statement in hand ---- */
@@ -123,13 +132,15 @@ bool at_table_constraint(const struct parser *p);
 bool parse_with_options(struct parser *p, bool *ignore_dup_key, bool *drop_existing);
 struct stmt *parse_alter_table(struct parser *p);
 struct stmt *parse_create_index(struct parser *p);
-struct stmt *parse_create_proc(struct parser *p, const char *start, bool alter, bool or_alter);
+struct stmt *parse_create_proc(struct parser *p, const char *start, bool alter,
+                               bool or_alter);
 bool parse_proc_params(struct parser *p, struct proc_param **params, size_t *n);
 struct stmt *parse_insert_bulk(struct parser *p);
 struct stmt *parse_declare(struct parser *p);
 struct stmt *parse_set(struct parser *p);
 struct stmt *parse_exec(struct parser *p);
-struct stmt *parse_exec_bare(struct parser *p); /* a procedure's name at the start of a batch */
+struct stmt *
+parse_exec_bare(struct parser *p); /* a procedure's name at the start of a batch */
 struct stmt *parse_tran(struct parser *p);
 struct stmt *parse_grant(struct parser *p);
 

@@ -58,7 +58,8 @@ static bool parse_proc_with(struct parser *p, struct proc_stmt *proc)
         } else if (take_kw(p, KW_EXECUTE) || take_kw(p, KW_EXEC)) {
             if (!need_kw(p, KW_AS))
                 return false;
-            if (!take_word(p, "CALLER") && !take_word(p, "OWNER") && !take_word(p, "SELF"))
+            if (!take_word(p, "CALLER") && !take_word(p, "OWNER") &&
+                !take_word(p, "SELF"))
                 return parse_unsupported(p, "EXECUTE AS a user");
         } else {
             return parse_unsupported(p, "This procedure option");
@@ -67,7 +68,8 @@ static bool parse_proc_with(struct parser *p, struct proc_stmt *proc)
     return !p->failed;
 }
 
-struct stmt *parse_create_proc(struct parser *p, const char *start, bool alter, bool or_alter)
+struct stmt *parse_create_proc(struct parser *p, const char *start, bool alter,
+                               bool or_alter)
 {
     struct stmt *st = stmt_new(p, ST_CREATE_PROC);
     struct proc_stmt *proc = NEW(p, proc_stmt);
@@ -83,7 +85,8 @@ struct stmt *parse_create_proc(struct parser *p, const char *start, bool alter, 
         return NULL;
     }
     brackets = take_op(p, '(');
-    if (p->tok.kind == TK_VARIABLE && !parse_proc_params(p, &proc->params, &proc->nparams))
+    if (p->tok.kind == TK_VARIABLE &&
+        !parse_proc_params(p, &proc->params, &proc->nparams))
         return NULL;
     if (brackets && !need_op(p, ')'))
         return NULL;
@@ -297,10 +300,10 @@ struct stmt *parse_tran(struct parser *p)
     static const struct {
         enum keyword kw;
         enum tran_kind kind;
-    } words[] = { { KW_BEGIN, TS_BEGIN },
-                  { KW_COMMIT, TS_COMMIT },
-                  { KW_ROLLBACK, TS_ROLLBACK },
-                  { KW_SAVE, TS_SAVE } };
+    } words[] = {{KW_BEGIN, TS_BEGIN},
+                 {KW_COMMIT, TS_COMMIT},
+                 {KW_ROLLBACK, TS_ROLLBACK},
+                 {KW_SAVE, TS_SAVE}};
     struct stmt *st = stmt_new(p, ST_TRAN);
     struct tran_stmt *t = NEW(p, tran_stmt);
     bool word;

@@ -59,7 +59,7 @@ static bool parse_star(struct parser *p, struct select_item *item)
     struct lexer lx = p->lx;
     struct token t = p->tok;
     struct sqlerr ignored;
-    const char *parts[3] = { NULL, NULL, NULL };
+    const char *parts[3] = {NULL, NULL, NULL};
     int n = 0;
     struct expr *x;
 
@@ -239,8 +239,8 @@ static struct query_term *parse_simple_term(struct parser *p)
     return t->spec == NULL ? NULL : t;
 }
 
-static struct query_term *join_terms(struct parser *p, struct query_term *left, enum set_op op,
-                                     struct query_term *right)
+static struct query_term *join_terms(struct parser *p, struct query_term *left,
+                                     enum set_op op, struct query_term *right)
 {
     struct query_term *t = left == NULL || right == NULL ? NULL : NEW(p, query_term);
     uint16_t deeper;
@@ -313,7 +313,8 @@ static bool parse_offset(struct parser *p, struct query *q)
            need_word(p, "ONLY");
 }
 
-struct query *parse_query_rest(struct parser *p, struct query_term *first, const char *start)
+struct query *parse_query_rest(struct parser *p, struct query_term *first,
+                               const char *start)
 {
     struct query *q = first == NULL ? NULL : NEW(p, query);
 
@@ -394,7 +395,8 @@ bool parse_ctes(struct parser *p, struct cte **ctes, size_t *n)
     return !p->failed;
 }
 
-/* OPTION (...) of a query: hints without effect here, read over to the closing bracket. */
+/* OPTION (...) of a query: hints without effect here, read over to the closing bracket.
+ */
 bool parse_option_clause(struct parser *p)
 {
     int open = 0;

@@ -7,17 +7,43 @@
 
 /* Options that are ON or OFF, and may be listed: SET A, B ON. */
 static const char *const switch_options[] = {
-    "ANSI_DEFAULTS", "ANSI_NULLS", "ANSI_NULL_DFLT_OFF", "ANSI_NULL_DFLT_ON", "ANSI_PADDING",
-    "ANSI_WARNINGS", "ARITHABORT", "ARITHIGNORE", "CONCAT_NULL_YIELDS_NULL",
-    "CURSOR_CLOSE_ON_COMMIT", "FMTONLY", "FORCEPLAN", "IMPLICIT_TRANSACTIONS", "NOCOUNT",
-    "NOEXEC", "NO_BROWSETABLE", "NUMERIC_ROUNDABORT", "PARSEONLY", "QUOTED_IDENTIFIER",
-    "REMOTE_PROC_TRANSACTIONS", "SHOWPLAN_ALL", "SHOWPLAN_TEXT", "SHOWPLAN_XML", "XACT_ABORT",
+    "ANSI_DEFAULTS",
+    "ANSI_NULLS",
+    "ANSI_NULL_DFLT_OFF",
+    "ANSI_NULL_DFLT_ON",
+    "ANSI_PADDING",
+    "ANSI_WARNINGS",
+    "ARITHABORT",
+    "ARITHIGNORE",
+    "CONCAT_NULL_YIELDS_NULL",
+    "CURSOR_CLOSE_ON_COMMIT",
+    "FMTONLY",
+    "FORCEPLAN",
+    "IMPLICIT_TRANSACTIONS",
+    "NOCOUNT",
+    "NOEXEC",
+    "NO_BROWSETABLE",
+    "NUMERIC_ROUNDABORT",
+    "PARSEONLY",
+    "QUOTED_IDENTIFIER",
+    "REMOTE_PROC_TRANSACTIONS",
+    "SHOWPLAN_ALL",
+    "SHOWPLAN_TEXT",
+    "SHOWPLAN_XML",
+    "XACT_ABORT",
 };
 
 /* Options with a value. */
 static const char *const value_options[] = {
-    "CONTEXT_INFO", "DATEFIRST", "DATEFORMAT", "DEADLOCK_PRIORITY", "LANGUAGE", "LOCK_TIMEOUT",
-    "QUERY_GOVERNOR_COST_LIMIT", "ROWCOUNT", "TEXTSIZE",
+    "CONTEXT_INFO",
+    "DATEFIRST",
+    "DATEFORMAT",
+    "DEADLOCK_PRIORITY",
+    "LANGUAGE",
+    "LOCK_TIMEOUT",
+    "QUERY_GOVERNOR_COST_LIMIT",
+    "ROWCOUNT",
+    "TEXTSIZE",
 };
 
 static const char *find_word(const struct parser *p, const char *const *words, size_t n)
@@ -71,9 +97,9 @@ static bool parse_switches(struct parser *p, struct list *l)
 /* SET STATISTICS IO, TIME ON */
 static bool parse_statistics(struct parser *p, struct list *l)
 {
-    static const char *const kinds[] = { "IO", "TIME", "PROFILE", "XML" };
-    static const char *const names[] = { "STATISTICS IO", "STATISTICS TIME",
-                                         "STATISTICS PROFILE", "STATISTICS XML" };
+    static const char *const kinds[] = {"IO", "TIME", "PROFILE", "XML"};
+    static const char *const names[] = {"STATISTICS IO", "STATISTICS TIME",
+                                        "STATISTICS PROFILE", "STATISTICS XML"};
     const char *value;
 
     parse_advance(p);
@@ -98,14 +124,15 @@ static bool parse_isolation(struct parser *p, struct list *l)
 {
     static const struct {
         const char *first, *second, *value;
-    } levels[] = { { "READ", "UNCOMMITTED", "READ UNCOMMITTED" },
-                   { "READ", "COMMITTED", "READ COMMITTED" },
-                   { "REPEATABLE", "READ", "REPEATABLE READ" },
-                   { "SNAPSHOT", NULL, "SNAPSHOT" },
-                   { "SERIALIZABLE", NULL, "SERIALIZABLE" } };
+    } levels[] = {{"READ", "UNCOMMITTED", "READ UNCOMMITTED"},
+                  {"READ", "COMMITTED", "READ COMMITTED"},
+                  {"REPEATABLE", "READ", "REPEATABLE READ"},
+                  {"SNAPSHOT", NULL, "SNAPSHOT"},
+                  {"SERIALIZABLE", NULL, "SERIALIZABLE"}};
     struct set_option *o = option_add(p, l, "TRANSACTION ISOLATION LEVEL");
 
-    if (o == NULL || !parse_advance(p) || !need_word(p, "ISOLATION") || !need_word(p, "LEVEL"))
+    if (o == NULL || !parse_advance(p) || !need_word(p, "ISOLATION") ||
+        !need_word(p, "LEVEL"))
         return false;
     for (size_t i = 0; i < COUNT(levels); i++) {
         struct token next = parse_peek(p, 1);

@@ -4,13 +4,23 @@
 #include <string.h>
 #include <strings.h>
 
-/* WITH (PAD_INDEX = ON, FILLFACTOR = 90, DATA_COMPRESSION = PAGE, ...) of a key, index or table. */
+/* WITH (PAD_INDEX = ON, FILLFACTOR = 90, DATA_COMPRESSION = PAGE, ...) of a key, index or
+ * table. */
 bool parse_with_options(struct parser *p, bool *ignore_dup_key, bool *drop_existing)
 {
     static const char *const harmless[] = {
-        "PAD_INDEX", "FILLFACTOR", "STATISTICS_NORECOMPUTE", "ALLOW_ROW_LOCKS",
-        "ALLOW_PAGE_LOCKS", "DATA_COMPRESSION", "SORT_IN_TEMPDB", "ONLINE", "MAXDOP",
-        "OPTIMIZE_FOR_SEQUENTIAL_KEY", "STATISTICS_INCREMENTAL", "COMPRESSION_DELAY",
+        "PAD_INDEX",
+        "FILLFACTOR",
+        "STATISTICS_NORECOMPUTE",
+        "ALLOW_ROW_LOCKS",
+        "ALLOW_PAGE_LOCKS",
+        "DATA_COMPRESSION",
+        "SORT_IN_TEMPDB",
+        "ONLINE",
+        "MAXDOP",
+        "OPTIMIZE_FOR_SEQUENTIAL_KEY",
+        "STATISTICS_INCREMENTAL",
+        "COMPRESSION_DELAY",
     };
     bool known;
 
@@ -233,8 +243,8 @@ static bool parse_identity(struct parser *p, struct column_def *c)
     if (!parse_advance(p))
         return false;
     if (take_op(p, '(') &&
-        (!parse_integer(p, &c->identity_seed) || !need_op(p, ',') ||
-         !parse_integer(p, &c->identity_increment) || !need_op(p, ')')))
+        (!parse_int64(p, &c->identity_seed) || !need_op(p, ',') ||
+         !parse_int64(p, &c->identity_increment) || !need_op(p, ')')))
         return false;
     if (at_kw(p, KW_NOT) && parse_peek(p, 1).kw == KW_FOR) {
         parse_advance(p);
@@ -244,8 +254,8 @@ static bool parse_identity(struct parser *p, struct column_def *c)
 }
 
 /* One property behind the type; *found false: there is none. */
-static bool parse_column_property(struct parser *p, struct column_def *c, struct list *cons,
-                                  bool *found)
+static bool parse_column_property(struct parser *p, struct column_def *c,
+                                  struct list *cons, bool *found)
 {
     *found = true;
     if (at_kw(p, KW_NOT)) {
@@ -299,8 +309,8 @@ bool parse_column_def(struct parser *p, struct column_def *c)
         c->computed = parse_expr(p);
         if (c->computed == NULL)
             return false;
-    } else if (token_is_word(&p->tok, "timestamp") && (parse_peek(p, 1).op == ',' ||
-                                                       parse_peek(p, 1).op == ')')) {
+    } else if (token_is_word(&p->tok, "timestamp") &&
+               (parse_peek(p, 1).op == ',' || parse_peek(p, 1).op == ')')) {
         c->type.name.object = "timestamp";
         c->type.name.line = p->tok.line;
         parse_advance(p);

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
-void parser_start(struct parser *p, struct span text, bool quoted_identifier, struct arena *a,
-                  struct sqlerr *e)
+void parser_start(struct parser *p, struct span text, bool quoted_identifier,
+                  struct arena *a, struct sqlerr *e)
 {
     memset(p, 0, sizeof *p);
     memset(e, 0, sizeof *e);
@@ -31,7 +31,7 @@ void *parse_new(struct parser *p, size_t bytes)
     void *node = p->failed ? NULL : arena_alloc(p->arena, bytes);
 
     if (node == NULL && !p->failed) {
-        sqlerr_set(p->err, 701);
+        sqlerr_set(p->err, 701, "default");
         parse_fail(p, p->tok.line);
     }
     return node;
@@ -79,7 +79,8 @@ bool parse_unsupported(struct parser *p, const char *what)
 {
     if (p->failed)
         return false;
-    sqlerr_setf(p->err, TSQL_ERR_UNSUPPORTED, 16, "%s is not supported by fullrackd.", what);
+    sqlerr_setf(p->err, TSQL_ERR_UNSUPPORTED, 16, "%s is not supported by fullrackd.",
+                what);
     return parse_fail(p, p->tok.line);
 }
 
@@ -180,7 +181,7 @@ bool need_op(struct parser *p, int op)
 
 struct span parse_span_from(const struct parser *p, const char *start)
 {
-    struct span s = { start, 0 };
+    struct span s = {start, 0};
 
     if (p->last.p != NULL && p->last.p >= start)
         s.n = (size_t)(p->last.p + p->last.n - start);
@@ -195,7 +196,8 @@ static struct batch *batch_new(const char *sql, size_t bytes, struct sqlerr *e)
 
     if (bytes > TSQL_MAX_TEXT_BYTES) {
         free(b);
-        sqlerr_setf(e, 103, 15, "The batch is longer than %d bytes.", (int)TSQL_MAX_TEXT_BYTES);
+        sqlerr_setf(e, 103, 15, "The batch is longer than %d bytes.",
+                    (int)TSQL_MAX_TEXT_BYTES);
         return NULL;
     }
     if (b != NULL)
@@ -206,7 +208,7 @@ static struct batch *batch_new(const char *sql, size_t bytes, struct sqlerr *e)
     }
     if (b == NULL || b->source.p == NULL) {
         batch_free(&b);
-        sqlerr_set(e, 701);
+        sqlerr_set(e, 701, "default");
     }
     return b;
 }
@@ -285,10 +287,11 @@ bool expr_parse(const char *sql, size_t bytes, struct batch **out, struct expr *
     return true;
 }
 
-bool type_text_parse(const char *text, size_t bytes, struct sqltype *out, struct sqlerr *e)
+bool type_text_parse(const char *text, size_t bytes, struct sqltype *out,
+                     struct sqlerr *e)
 {
     struct parser p;
-    struct type_ref ref = { 0 };
+    struct type_ref ref = {0};
     struct batch *b = batch_new(text, bytes, e);
     bool ok;
 
@@ -329,7 +332,7 @@ bool name_parse(const char *text, size_t bytes, struct arena *a, struct name *ou
 {
     struct parser p;
     struct sqlerr e;
-    struct span s = { text, bytes };
+    struct span s = {text, bytes};
 
     memset(out, 0, sizeof *out);
     parser_start(&p, s, true, a, &e);
