@@ -1,1 +1,1 @@
-libfrserver_a_SOURCES +=
+libfrserver_a_SOURCES += src/server/store/lock.c src/server/store/lock.h

@@ -60,6 +60,14 @@ bool scope_assign(struct exec_ctx *ctx, const char *name, const struct value *v)
    handle of it.  Errors 1205, 1222, cancelled (number 0, see session_cancelled). */
 bool txn_write_begin(struct exec_ctx *ctx, struct database *db);
 
+/*
+ * A statement writes TEMP tables on the handle of db.  In an explicit transaction this is
+ * txn_write_begin(), since SQLite would otherwise keep the read snapshot of the file too; in autocommit
+ * mode it opens a SQLite transaction for the statement without the writer lock.  Where a
+ * statement writes both, txn_write_begin() comes first.
+ */
+bool txn_temp_begin(struct exec_ctx *ctx, struct database *db);
+
 /* Which SQLite error came out of a call on h: a function's own error (session_func_error), the
    attention, disk full, a constraint, corruption; always returns false. */
 bool exec_sqlite_error(struct session *s, sqlite3 *h, int rc, struct sqlerr *e);
@@ -164,6 +172,25 @@ void session_store_reset(struct session_store *ss);
 sqlite3 *session_db(struct session *s, struct database *db, struct sqlerr *e);
 /* After the transaction's COMMIT or ROLLBACK on db (catalog caches, bulk spools). */
 void session_db_ended(struct session *s, struct database *db, bool committed);
+
+/*
+ * Bulk rows that wait for COMMIT.  session_store_commit() runs before the outermost COMMIT (explicit
+ * or of a statement): it brings them in, calling txn_write_begin() for the databases it needs;
+ * false: the transaction is rolled back.  session_store_ended() runs last, whatever happened.
+ * session_store_mark() gives a mark for SAVE TRANSACTION, and session_store_rollback_to() drops
+ * what came after it.
+ */
+bool session_store_commit(struct exec_ctx *ctx);
+void session_store_ended(struct session *s, bool committed);
+uint64_t session_store_mark(struct session *s);
+void session_store_rollback_to(struct session *s, uint64_t mark);
+
+/* INSERT BULK: called by the interpreter; then the session forwards session_bulk_*() to these. */
+bool bulk_open(struct exec_ctx *ctx, const struct bulk_stmt *st);
+size_t bulk_columns(struct session *s, const struct result_column **cols);
+bool bulk_row(struct session *s, const struct value *values, size_t n);
+/* ctx->rows: how many; complete false: nothing is kept. Outside a transaction it commits. */
+bool bulk_end(struct exec_ctx *ctx, bool complete);
 
 /* Stored procedures. The text is that of the whole CREATE PROCEDURE statement. */
 struct proc_text {

@@ -1,6 +1,6 @@
 libfrserver_a_SOURCES += \
 	src/server/tsql/session.h src/server/tsql/sink.h src/server/tsql/exec.h \
-	src/server/tsql/function.h src/server/tsql/ast.h \
+	src/server/tsql/function.h src/server/tsql/ast.h src/server/tsql/session_list.h \
 	src/server/tsql/arena.c src/server/tsql/arena.h \
 	src/server/tsql/lexer.c src/server/tsql/lexer.h \
 	src/server/tsql/parser.c src/server/tsql/parser.h src/server/tsql/parse_priv.h \
