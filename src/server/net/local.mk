@@ -1,1 +1,1 @@
-libfrserver_a_SOURCES +=
+libfrserver_a_SOURCES += src/server/net/server.h

@@ -11,6 +11,7 @@
 #include "server/tsql/sink.h"
 
 struct server;  /* net/server.h: configuration, sessions, schedulers, databases */
+struct client;  /* net/server.h */
 struct session; /* opaque */
 
 struct session_login {
@@ -23,6 +24,8 @@ struct session_login {
     uint32_t client_pid;
     uint32_t tds_version;
     uint32_t packet_size;
+    int spid;              /* from the server's session list (net/server.h) */
+    struct client *client; /* the connection's entry there; NULL in tests */
 };
 
 struct rpc_param {
