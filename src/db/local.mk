@@ -7,6 +7,7 @@ libfrclient_a_SOURCES = \
 	src/db/session.c src/db/session_priv.h \
 	src/db/table.c src/db/table.h \
 	src/db/bcp.c src/db/bcp.h \
+	src/db/script.c src/db/script.h \
 	src/db/statements.h
 nodist_libfrclient_a_SOURCES = src/db/statements.c
 

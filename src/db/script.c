@@ -1,0 +1,52 @@
+#include "db/script.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* A line that says GO and nothing else. */
+static bool is_go(const char *line, size_t n)
+{
+    while (n > 0 && (*line == ' ' || *line == '\t')) {
+        line++;
+        n--;
+    }
+    while (n > 0 && (line[n - 1] == ' ' || line[n - 1] == '\t' || line[n - 1] == '\r' || line[n - 1] == ';'))
+        n--;
+    return n == 2 && strncasecmp(line, "GO", 2) == 0;
+}
+
+static fr_status run_batch(struct fr_sql *s, const char *from, size_t n, size_t line, struct fr_err *err)
+{
+    char *text;
+    fr_status st;
+
+    if (strspn(from, " \t\r\n") >= n)
+        return FR_OK;
+    text = strndup(from, n);
+    if (text == NULL)
+        return fr_err_set(err, FR_ENOMEM, "no memory for a script");
+    st = fr_sql_run(s, text, NULL, NULL, err);
+    free(text);
+    return st == FR_OK ? FR_OK : fr_err_wrap(err, "batch at line %zu", line);
+}
+
+fr_status fr_script_run(struct fr_sql *s, const char *script, struct fr_err *err)
+{
+    const char *batch = script;
+    size_t line = 1, batch_line = 1;
+    fr_status st = FR_OK;
+
+    for (const char *p = script; st == FR_OK && *p != '\0'; line++) {
+        size_t n = strcspn(p, "\n");
+        const char *next = p + n + (p[n] == '\n' ? 1 : 0);
+
+        if (is_go(p, n)) {
+            st = run_batch(s, batch, (size_t)(p - batch), batch_line, err);
+            batch = next;
+            batch_line = line + 1;
+        }
+        p = next;
+    }
+    return st == FR_OK ? run_batch(s, batch, strlen(batch), batch_line, err) : st;
+}

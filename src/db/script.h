@@ -1,0 +1,10 @@
+/* script.h - run a script of several batches, separated by lines with GO, as sqlcmd does. */
+#ifndef FR_DB_SCRIPT_H
+#define FR_DB_SCRIPT_H
+
+#include "base/sql.h"
+
+/* Stops at the first batch that fails; the error names its first line. */
+fr_status fr_script_run(struct fr_sql *s, const char *script, struct fr_err *err);
+
+#endif

@@ -1,0 +1,218 @@
+/* decimal and money: up to 38 digits, signs and exponents, rounded half away from zero at the scale. */
+#include "load/convert.h"
+
+#include <string.h>
+
+__extension__ typedef unsigned __int128 u128;
+
+enum { MAX_PRECISION = 38, MONEY_SCALE = 4, MAX_EXPONENT = 100000 };
+
+/* What a text says: digits with leading zeros cut, and where the point stands among them. */
+struct decimal_text {
+    bool negative;
+    const char *p;     /* mantissa, the decimal sign and separators still in it */
+    size_t n;
+    char decimal;
+    char group;        /* thousands separator to pass over, 0 = none */
+    int64_t exponent;
+};
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* [e[sign]digits] at the end: false = malformed.  Too large an exponent is cut to one that cannot fit. */
+static bool take_exponent(const char *p, size_t n, int64_t *out)
+{
+    bool negative = false;
+    int64_t v = 0;
+
+    if (n > 0 && (*p == '-' || *p == '+')) {
+        negative = *p == '-';
+        p++;
+        n--;
+    }
+    if (n == 0)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        if (!is_digit(p[i]))
+            return false;
+        if (v < MAX_EXPONENT)
+            v = v * 10 + (p[i] - '0');
+    }
+    *out = negative ? -v : v;
+    return true;
+}
+
+static bool take_decimal_text(const char *p, size_t n, struct decimal_text *t)
+{
+    size_t digits = 0, at = 0;
+    bool point = false;
+
+    if (n > 0 && (*p == '-' || *p == '+')) {
+        t->negative = *p == '-';
+        p++;
+        n--;
+    }
+    t->p = p;
+    for (; at < n; at++) {
+        if (is_digit(p[at]))
+            digits++;
+        else if (p[at] == t->decimal && !point)
+            point = true;
+        else if (t->group == 0 || p[at] != t->group || point)
+            break;
+    }
+    t->n = at;
+    if (digits == 0)
+        return false;
+    if (at == n)
+        return true;
+    return (p[at] == 'e' || p[at] == 'E') && take_exponent(p + at + 1, n - at - 1, &t->exponent);
+}
+
+enum scaled { SCALED, SCALED_OVERFLOW };
+
+/* The value times 10^scale, rounded half away from zero; overflow beyond `precision` digits. */
+static enum scaled scale_decimal(const struct decimal_text *t, int precision, int scale, u128 *out)
+{
+    int64_t whole = 0; /* digits in front of the point, leading zeros not counted */
+    int64_t keep;      /* digits of the result */
+    int64_t seen = 0;
+    u128 v = 0;
+    bool point = false, nonzero = false;
+
+    for (size_t i = 0; i < t->n; i++) {
+        char ch = t->p[i];
+
+        if (ch == t->decimal) {
+            point = true;
+        } else if (is_digit(ch)) {
+            if (!nonzero && ch == '0') {
+                whole -= point ? 1 : 0;
+                continue;
+            }
+            nonzero = true;
+            whole += point ? 0 : 1;
+        }
+    }
+    *out = 0;
+    if (!nonzero)
+        return SCALED;
+    keep = whole + t->exponent + scale;
+    if (keep < 0)
+        return SCALED;
+    if (keep > precision)
+        return SCALED_OVERFLOW;
+    nonzero = false;
+    for (size_t i = 0; i < t->n; i++) {
+        char ch = t->p[i];
+
+        if (!is_digit(ch) || (!nonzero && ch == '0'))
+            continue;
+        nonzero = true;
+        if (seen == keep) {
+            v += ch >= '5' ? 1 : 0;
+            seen++;
+            break;
+        }
+        v = v * 10 + (u128)(unsigned)(ch - '0');
+        seen++;
+    }
+    for (; seen < keep; seen++)
+        v *= 10;
+    /* rounding may have carried into one digit more */
+    for (u128 limit = 1, i = 0;; limit *= 10, i++)
+        if ((int)i == precision) {
+            if (v >= limit)
+                return SCALED_OVERFLOW;
+            break;
+        }
+    *out = v;
+    return SCALED;
+}
+
+enum fr_conversion fr_convert_decimal(const struct fr_converter *c, const char *p, size_t n,
+                                      struct fr_cell *cell, struct fr_reason *reason)
+{
+    struct decimal_text t = {.decimal = c->decimal};
+    struct fr_decimal d = {.precision = c->column->precision, .scale = c->column->scale};
+    u128 v;
+
+    fr_trim_blanks(&p, &n);
+    if (!take_decimal_text(p, n, &t))
+        return fr_refuse(reason, "is not a number");
+    if (scale_decimal(&t, d.precision, d.scale, &v) != SCALED)
+        return fr_refuse(reason, "is out of range for %s(%u,%u)", c->column->type_name, d.precision, d.scale);
+    d.negative = t.negative && v != 0;
+    memcpy(d.magnitude, &v, sizeof d.magnitude);
+    fr_cell_set(cell, &d, sizeof d);
+    return FR_CONVERTED;
+}
+
+/* Currency signs the server takes in front of a money literal: ASCII and the common UTF-8 ones. */
+static const char *const currency_signs[] = {"$", "\xC2\xA3", "\xC2\xA5", "\xE2\x82\xAC", "\xC2\xA2"};
+
+static void skip_currency(const char **p, size_t *n)
+{
+    for (size_t i = 0; i < sizeof currency_signs / sizeof currency_signs[0]; i++) {
+        size_t bytes = strlen(currency_signs[i]);
+
+        if (*n > bytes && memcmp(*p, currency_signs[i], bytes) == 0) {
+            *p += bytes;
+            *n -= bytes;
+            return;
+        }
+    }
+}
+
+/* Commas are taken as thousands separators only where each stands before exactly three digits. */
+static bool groups_are_clear(const char *p, size_t n, char decimal, char group)
+{
+    size_t end = 0, last = n;
+
+    while (end < n && p[end] != decimal)
+        end++;
+    for (size_t i = 0; i < end; i++)
+        if (p[i] == group) {
+            if (i == 0 || (last != n && i - last != 4) || (last == n && i > 3))
+                return false;
+            last = i;
+        }
+    return last == n || end - last == 4;
+}
+
+enum fr_conversion fr_convert_money(const struct fr_converter *c, const char *p, size_t n,
+                                    struct fr_cell *cell, struct fr_reason *reason)
+{
+    bool small = c->column->type == FR_TYPE_SMALLMONEY;
+    struct decimal_text t = {.decimal = c->decimal, .group = c->decimal == ',' ? '.' : ','};
+    bool negative = false;
+    u128 v, limit;
+
+    fr_trim_blanks(&p, &n);
+    if (n > 1 && (*p == '-' || *p == '+')) {
+        negative = *p == '-';
+        p++;
+        n--;
+    }
+    skip_currency(&p, &n);
+    if (n == 0 || (*p != c->decimal && !is_digit(*p)) || !take_decimal_text(p, n, &t))
+        return fr_refuse(reason, "is not an amount of money");
+    if (!groups_are_clear(t.p, t.n, t.decimal, t.group))
+        return fr_refuse(reason, "has separators that are not clearly thousands");
+    limit = small ? (u128)INT32_MAX : (u128)INT64_MAX;
+    if (scale_decimal(&t, MAX_PRECISION, MONEY_SCALE, &v) != SCALED || v > limit + (negative ? 1 : 0))
+        return fr_refuse(reason, "is out of range for %s", c->column->type_name);
+    if (small) {
+        int32_t m = (int32_t)(negative ? -(int64_t)v : (int64_t)v);
+
+        fr_cell_set(cell, &m, sizeof m);
+    } else {
+        int64_t m = negative ? (int64_t)(0 - (uint64_t)v) : (int64_t)v;
+
+        fr_cell_set(cell, &m, sizeof m);
+    }
+    return FR_CONVERTED;
+}

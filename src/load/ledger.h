@@ -1,0 +1,61 @@
+/*
+ * ledger.h - the head row of a load in the target database: exactly-once rests on it.
+ *
+ * Runs over any fr_sql session of the target.  The protocol is DESIGN.md's: take over with a higher epoch;
+ * each batch moves the head by compare-and-swap in the transaction of its rows; in any doubt drop the
+ * connection and take over again, never go on from memory.
+ */
+#ifndef FR_LOAD_LEDGER_H
+#define FR_LOAD_LEDGER_H
+
+#include "base/clock.h"
+#include "base/sql.h"
+#include "load/source.h"
+
+struct fr_head_key {
+    char load_id[FR_GUID_TEXT_BYTES];
+    int64_t range_start;
+    int64_t range_end; /* -1 = to the end of the source */
+};
+
+/* What must be the same at every reading of one load. */
+struct fr_head_identity {
+    const char *source;
+    uint64_t plan_hash;
+    struct fr_source_identity file;
+    int32_t object_id;
+    const char *object_create_date;
+};
+
+struct fr_head {
+    int64_t epoch;
+    int64_t next_offset; /* decoded bytes accounted for */
+    int64_t next_row;    /* number of the row there, from 1 */
+    int64_t rows;
+    int64_t rejected;
+    int64_t skipped;
+    int64_t reject_bytes;
+    int64_t trimmed;
+    int64_t batches;
+    bool done;
+};
+
+/* Make the ledger table where it is absent.  FR_EARG when that is refused, naming --ledger off. */
+fr_status fr_ledger_create(struct fr_sql *s, struct fr_err *err);
+
+/*
+ * Take the head over.  epoch > 0: a queue's claim, must be newer than all before it; 0: the next one is made
+ * here (load without a queue).  Made when absent.  FR_EFENCED: somebody newer owns it, or it is closed;
+ * FR_EARG: plan, source or table are not those of the first reading.  head->done: nothing is left to load.
+ */
+fr_status fr_ledger_take_over(struct fr_sql *s, const struct fr_head_key *key, int64_t epoch,
+                              const struct fr_head_identity *id, struct fr_head *head, struct fr_err *err);
+
+/*
+ * End the open transaction of a batch: move the head from `before` to `after` and commit, or roll back.
+ * FR_OK: committed.  FR_EFENCED: rolled back, somebody newer owns the head.  FR_ELOST: in doubt.
+ */
+fr_status fr_ledger_step(struct fr_sql *s, const struct fr_head_key *key, const struct fr_head *before,
+                         const struct fr_head *after, struct fr_err *err);
+
+#endif

@@ -1,0 +1,16 @@
+libfrclient_a_SOURCES += \
+	src/load/options.c src/load/options.h \
+	src/load/split.c src/load/terminator.c src/load/split.h \
+	src/load/convert.c src/load/convert.h \
+	src/load/convert_number.c \
+	src/load/convert_decimal.c \
+	src/load/convert_date.c \
+	src/load/convert_text.c
+libfrclient_a_SOURCES += \
+	src/load/source.c src/load/source.h \
+	src/load/reader.c src/load/reader.h \
+	src/load/plan.c src/load/plan.h \
+	src/load/reject.c src/load/reject.h \
+	src/load/ledger.c src/load/ledger.h \
+	src/load/loader.c src/load/loader.h \
+	src/load/retry.c

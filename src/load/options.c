@@ -1,0 +1,34 @@
+#include "load/options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void fr_load_options_init(struct fr_load_options *o)
+{
+    memset(o, 0, sizeof *o);
+    o->first_row = 1;
+    o->batch_rows = FR_BATCH_ROWS_AUTO;
+    o->max_field_bytes = UINT64_C(64) << 20;
+}
+
+static void list_free(struct fr_text_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free(list->items[i]);
+    free(list->items);
+}
+
+void fr_load_options_free(struct fr_load_options *o)
+{
+    free(o->field_terminator);
+    free(o->row_terminator);
+    free(o->quote);
+    free(o->columns);
+    free(o->encoding);
+    free(o->decimal);
+    free(o->error_file);
+    free(o->hint);
+    list_free(&o->nulls);
+    list_free(&o->date_formats);
+    fr_load_options_init(o);
+}

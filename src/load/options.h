@@ -1,0 +1,61 @@
+/*
+ * options.h - everything a load can be told, as plain data.
+ *
+ * config/ fills it from argv, environment and file; the queue carries it as JSON under the same
+ * names.  Texts are owned by the struct: fr_load_options_free().
+ */
+#ifndef FR_LOAD_OPTIONS_H
+#define FR_LOAD_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum fr_format { FR_FORMAT_AUTO, FR_FORMAT_CSV, FR_FORMAT_DELIMITED, FR_FORMAT_BCP };
+enum fr_header { FR_HEADER_NONE, FR_HEADER_SKIP, FR_HEADER_MATCH };
+enum fr_empty { FR_EMPTY_AUTO, FR_EMPTY_NULL, FR_EMPTY_EMPTY };
+enum fr_blanks { FR_BLANKS_KEEP, FR_BLANKS_TRIM, FR_BLANKS_ERROR };
+enum fr_engine_choice { FR_ENGINE_AUTO, FR_ENGINE_BCP };
+
+enum { FR_BATCH_ROWS_AUTO = -1 };
+
+/* A list of texts, in the order given. */
+struct fr_text_list {
+    char **items; /* owned, and each owned */
+    size_t count;
+};
+
+struct fr_load_options {
+    int64_t format;           /* enum fr_format */
+    char *field_terminator;   /* as given: C escapes, 0x.. ; NULL = the format's default */
+    char *row_terminator;     /* as given; NULL or "auto" = LF or CRLF */
+    char *quote;              /* one byte; NULL = '"' */
+    int64_t header;           /* enum fr_header */
+    char *columns;            /* a,b,-,c; NULL = by position */
+    struct fr_text_list nulls; /* --null */
+    int64_t empty;            /* enum fr_empty */
+    bool keep_nulls;
+    bool keep_identity;
+    bool no_check;
+    bool trim;
+    bool truncate;
+    char *encoding;           /* NULL = UTF-8 */
+    struct fr_text_list date_formats; /* COLUMN=FORMAT */
+    char *decimal;            /* one byte; NULL = '.' */
+    int64_t first_row;        /* from 1 */
+    int64_t last_row;         /* 0 = to the end */
+    int64_t batch_rows;       /* FR_BATCH_ROWS_AUTO, 0 = the whole task in one transaction */
+    int64_t max_errors;
+    char *error_file;
+    char *hint;               /* NULL or "auto", "none", "TABLOCK" */
+    int64_t trailing_blanks;  /* enum fr_blanks */
+    bool trailing_blanks_given;
+    int64_t engine;           /* enum fr_engine_choice */
+    bool ledger_off;
+    uint64_t max_field_bytes;
+};
+
+void fr_load_options_init(struct fr_load_options *o); /* the defaults */
+void fr_load_options_free(struct fr_load_options *o); /* frees the texts, sets defaults */
+
+#endif

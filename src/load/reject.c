@@ -1,0 +1,155 @@
+#include "load/reject.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct fr_reject {
+    char *path;
+    FILE *rows;
+    FILE *notes; /* path.json */
+    uint64_t bytes;
+};
+
+static fr_status file_error(const struct fr_reject *r, const char *suffix, struct fr_err *err)
+{
+    return fr_err_errno(err, FR_EIO, errno, "reject file %s%s", r->path, suffix);
+}
+
+static FILE *open_at(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "r+");
+
+    if (f == NULL && fd >= 0)
+        close(fd);
+    return f;
+}
+
+static bool is_device(FILE *f)
+{
+    /* a pipe, terminal or device cannot be cut and need not be */
+    return lseek(fileno(f), 0, SEEK_SET) < 0;
+}
+
+static bool cut(FILE *f, uint64_t bytes)
+{
+    if (is_device(f))
+        return true;
+    if (ftruncate(fileno(f), (off_t)bytes) != 0 && errno != EINVAL)
+        return false;
+    return fseeko(f, (off_t)bytes, SEEK_SET) == 0;
+}
+
+/* Where line number keep_rows ends in the notes. */
+static uint64_t end_of_line(FILE *f, uint64_t keep_rows)
+{
+    uint64_t at = 0, lines = 0;
+    int c;
+
+    while (lines < keep_rows && (c = fgetc(f)) != EOF) {
+        at++;
+        lines += c == '\n' ? 1 : 0;
+    }
+    return at;
+}
+
+fr_status fr_reject_open(const char *path, uint64_t keep_bytes, uint64_t keep_rows,
+                         struct fr_reject **out, struct fr_err *err)
+{
+    struct fr_reject *r = calloc(1, sizeof *r);
+    char *notes_path = NULL;
+    fr_status st = FR_OK;
+
+    *out = NULL;
+    if (r == NULL || (r->path = strdup(path)) == NULL || asprintf(&notes_path, "%s.json", path) < 0) {
+        st = fr_err_set(err, FR_ENOMEM, "no memory for the reject file");
+        goto out;
+    }
+    r->rows = open_at(path);
+    if (r->rows == NULL || !cut(r->rows, keep_bytes)) {
+        st = file_error(r, "", err);
+        goto out;
+    }
+    r->bytes = keep_bytes;
+    /* beside a device there is no place for notes */
+    if (is_device(r->rows) || strncmp(path, "/dev/", 5) == 0)
+        goto out;
+    r->notes = open_at(notes_path);
+    if (r->notes == NULL || !cut(r->notes, end_of_line(r->notes, keep_rows)))
+        st = file_error(r, ".json", err);
+    if (fseeko(r->rows, (off_t)keep_bytes, SEEK_SET) != 0)
+        st = file_error(r, "", err);
+out:
+    free(notes_path);
+    if (st == FR_OK)
+        *out = r;
+    else
+        fr_reject_close(&r);
+    return st;
+}
+
+void fr_reject_close(struct fr_reject **rp)
+{
+    struct fr_reject *r;
+
+    if (rp == NULL || *rp == NULL)
+        return;
+    r = *rp;
+    if (r->rows != NULL)
+        fclose(r->rows);
+    if (r->notes != NULL)
+        fclose(r->notes);
+    free(r->path);
+    free(r);
+    *rp = NULL;
+}
+
+static fr_status add_note(struct fr_reject *r, const struct fr_rejected_row *row, struct fr_err *err)
+{
+    const struct fr_row_error *why = row->why;
+    json_t *note = json_pack("{s:s, s:I, s:I, s:s?, s:s?, s:s}", "source", row->source, "row", (json_int_t)row->row,
+                             "byte", (json_int_t)row->offset, "column", why->column, "value",
+                             why->has_value ? why->value : NULL, "reason", why->reason);
+    int rc;
+
+    if (note == NULL)
+        return fr_err_set(err, FR_ENOMEM, "no memory for a rejected row");
+    rc = json_dumpf(note, r->notes, JSON_COMPACT | JSON_PRESERVE_ORDER);
+    json_decref(note);
+    if (rc != 0 || fputc('\n', r->notes) == EOF)
+        return file_error(r, ".json", err);
+    return FR_OK;
+}
+
+fr_status fr_reject_add(struct fr_reject *r, const struct fr_rejected_row *row, struct fr_err *err)
+{
+    if (fwrite(row->bytes, 1, row->n, r->rows) != row->n)
+        return file_error(r, "", err);
+    r->bytes += row->n;
+    return r->notes == NULL ? FR_OK : add_note(r, row, err);
+}
+
+static bool flush_to_disk(FILE *f)
+{
+    /* EINVAL: a pipe or device has no disk to sync to */
+    return fflush(f) == 0 && (fdatasync(fileno(f)) == 0 || errno == EINVAL || errno == EROFS);
+}
+
+fr_status fr_reject_sync(struct fr_reject *r, struct fr_err *err)
+{
+    if (!flush_to_disk(r->rows))
+        return file_error(r, "", err);
+    if (r->notes != NULL && !flush_to_disk(r->notes))
+        return file_error(r, ".json", err);
+    return FR_OK;
+}
+
+uint64_t fr_reject_bytes(const struct fr_reject *r)
+{
+    return r->bytes;
+}

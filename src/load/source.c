@@ -1,0 +1,336 @@
+#include "load/source.h"
+
+#include "base/num.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <iconv.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { HEAD_BYTES = 64 * 1024, RAW_BYTES = 256 * 1024, LONGEST_CHARACTER = 16 };
+
+struct fr_source {
+    char *path;
+    int fd;
+    struct fr_source_identity identity;
+    char head[HEAD_BYTES]; /* the first bytes of the file: read once, then handed out */
+    size_t head_bytes;
+    size_t head_used;
+    struct archive *archive; /* NULL: not compressed */
+    iconv_t converter;       /* (iconv_t)-1: already UTF-8 */
+    char raw[RAW_BYTES];     /* what the converter has not taken yet */
+    size_t raw_from, raw_to;
+    bool raw_ended;
+    uint64_t plain_start;    /* bytes of a BOM in front of a plain file */
+};
+
+static fr_status read_fully(int fd, char *out, size_t n, size_t *got)
+{
+    *got = 0;
+    while (*got < n) {
+        ssize_t r = read(fd, out + *got, n - *got);
+
+        if (r < 0 && errno == EINTR)
+            continue;
+        if (r < 0)
+            return FR_EIO;
+        if (r == 0)
+            break;
+        *got += (size_t)r;
+    }
+    return FR_OK;
+}
+
+/* Bytes as they lie in the file. */
+static fr_status read_file(struct fr_source *s, char *out, size_t n, size_t *got, struct fr_err *err)
+{
+    if (s->head_used < s->head_bytes) {
+        *got = s->head_bytes - s->head_used;
+        if (*got > n)
+            *got = n;
+        memcpy(out, s->head + s->head_used, *got);
+        s->head_used += *got;
+        return FR_OK;
+    }
+    /* one read: a pipe gives little at a time, and what there is is handed on */
+    for (;;) {
+        ssize_t r = read(s->fd, out, n);
+
+        if (r < 0 && errno == EINTR)
+            continue;
+        *got = r < 0 ? 0 : (size_t)r;
+        return r < 0 ? fr_err_errno(err, FR_EIO, errno, "reading %s", s->path) : FR_OK;
+    }
+}
+
+static la_ssize_t archive_read_cb(struct archive *a, void *ctx, const void **block)
+{
+    struct fr_source *s = ctx;
+    struct fr_err err;
+    size_t got;
+
+    *block = s->raw;
+    if (read_file(s, s->raw, sizeof s->raw, &got, &err) != FR_OK) {
+        archive_set_error(a, EIO, "%s", err.text);
+        return -1;
+    }
+    return (la_ssize_t)got;
+}
+
+static bool is_compressed(const char *p, size_t n)
+{
+    static const struct {
+        const char *bytes;
+        size_t n;
+    } magics[] = {{"\x1f\x8b", 2},         {"BZh", 3}, {"\xfd" "7zXZ\0", 6}, {"\x28\xb5\x2f\xfd", 4},
+                  {"\x04\x22\x4d\x18", 4}};
+
+    for (size_t i = 0; i < sizeof magics / sizeof magics[0]; i++)
+        if (n >= magics[i].n && memcmp(p, magics[i].bytes, magics[i].n) == 0)
+            return true;
+    return false;
+}
+
+static fr_status open_archive(struct fr_source *s, struct fr_err *err)
+{
+    struct archive_entry *entry;
+
+    s->archive = archive_read_new();
+    if (s->archive == NULL)
+        return fr_err_set(err, FR_ENOMEM, "no memory to unpack %s", s->path);
+    archive_read_support_filter_all(s->archive);
+    archive_read_support_format_raw(s->archive);
+    if (archive_read_open(s->archive, s, NULL, archive_read_cb, NULL) != ARCHIVE_OK ||
+        archive_read_next_header(s->archive, &entry) != ARCHIVE_OK)
+        return fr_err_set(err, FR_EIO, "unpacking %s: %s", s->path, archive_error_string(s->archive));
+    return FR_OK;
+}
+
+/* Unpacked bytes, still in the file's encoding. */
+static fr_status read_unpacked(struct fr_source *s, char *out, size_t n, size_t *got, struct fr_err *err)
+{
+    la_ssize_t r;
+
+    if (s->archive == NULL)
+        return read_file(s, out, n, got, err);
+    *got = 0;
+    r = archive_read_data(s->archive, out, n);
+    if (r < 0)
+        return fr_err_set(err, FR_EIO, "unpacking %s: %s", s->path, archive_error_string(s->archive));
+    *got = (size_t)r;
+    return FR_OK;
+}
+
+static bool is_utf8_name(const char *encoding)
+{
+    static const char *const names[] = {"UTF-8", "UTF8", "65001", "CP65001", "ASCII"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcasecmp(encoding, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* A byte order mark overrules the option; returns its length. */
+static size_t find_bom(const char *p, size_t n, const char **encoding)
+{
+    if (n >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0) {
+        *encoding = NULL;
+        return 3;
+    }
+    if (n >= 2 && memcmp(p, "\xFF\xFE", 2) == 0) {
+        *encoding = "UTF-16LE";
+        return 2;
+    }
+    if (n >= 2 && memcmp(p, "\xFE\xFF", 2) == 0) {
+        *encoding = "UTF-16BE";
+        return 2;
+    }
+    return 0;
+}
+
+static fr_status choose_encoding(struct fr_source *s, const char *encoding, struct fr_err *err)
+{
+    char first[3];
+    size_t n = 0, got, bom;
+    fr_status st;
+
+    /* the first bytes of the unpacked stream; they go to raw and are handed out from there */
+    do {
+        st = read_unpacked(s, first + n, sizeof first - n, &got, err);
+        if (st != FR_OK)
+            return st;
+        n += got;
+    } while (got > 0 && n < sizeof first);
+    bom = find_bom(first, n, &encoding);
+    if (s->archive == NULL)
+        s->head_used -= n - bom; /* a plain file: step back, nothing to convert */
+    if (encoding != NULL && is_utf8_name(encoding))
+        encoding = NULL;
+    if (encoding != NULL && strcasecmp(encoding, "UTF-16") == 0)
+        encoding = "UTF-16LE"; /* without a mark: Windows' order */
+    if (encoding != NULL) {
+        s->converter = iconv_open("UTF-8", encoding);
+        if (s->converter == (iconv_t)-1)
+            return fr_err_set(err, FR_EARG, "encoding %s is not known to this system's iconv", encoding);
+    }
+    s->identity.is_plain = s->archive == NULL && encoding == NULL;
+    s->plain_start = s->identity.is_plain ? bom : 0;
+    if (s->archive != NULL) {
+        /* libarchive has given these bytes away: keep what is behind the mark for the next read */
+        memcpy(s->head, first + bom, n - bom);
+        s->head_bytes = n - bom;
+        s->head_used = 0;
+    }
+    return FR_OK;
+}
+
+/* Unpacked bytes including those choose_encoding() looked at. */
+static fr_status read_encoded(struct fr_source *s, char *out, size_t n, size_t *got, struct fr_err *err)
+{
+    if (s->archive != NULL && s->head_used < s->head_bytes)
+        return read_file(s, out, n < s->head_bytes - s->head_used ? n : s->head_bytes - s->head_used, got, err);
+    return read_unpacked(s, out, n, got, err);
+}
+
+fr_status fr_source_open(const char *path, const char *encoding, struct fr_source **out,
+                         struct fr_err *err)
+{
+    struct fr_source *s;
+    struct stat info;
+    fr_status st = FR_OK;
+
+    *out = NULL;
+    s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return fr_err_set(err, FR_ENOMEM, "no memory for a source");
+    s->converter = (iconv_t)-1;
+    s->path = strdup(strcmp(path, "-") == 0 ? "standard input" : path);
+    s->fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+    if (s->path == NULL || s->fd < 0 || fstat(s->fd, &info) != 0) {
+        st = fr_err_errno(err, FR_EIO, errno, "%s", path);
+        goto out;
+    }
+    if (S_ISDIR(info.st_mode)) {
+        st = fr_err_set(err, FR_EIO, "%s: is a folder, not a file", path);
+        goto out;
+    }
+    s->identity.can_reread = S_ISREG(info.st_mode) && strcmp(path, "-") != 0;
+    s->identity.bytes = s->identity.can_reread ? (int64_t)info.st_size : -1;
+    s->identity.mtime_ns = s->identity.can_reread
+                               ? (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec
+                               : 0;
+    if (read_fully(s->fd, s->head, sizeof s->head, &s->head_bytes) != FR_OK) {
+        st = fr_err_errno(err, FR_EIO, errno, "reading %s", path);
+        goto out;
+    }
+    s->identity.head_hash = fr_hash(FR_HASH_START, s->head, s->head_bytes);
+    if (is_compressed(s->head, s->head_bytes))
+        st = open_archive(s, err);
+    if (st == FR_OK)
+        st = choose_encoding(s, encoding, err);
+out:
+    if (st == FR_OK)
+        *out = s;
+    else
+        fr_source_close(&s);
+    return st;
+}
+
+void fr_source_close(struct fr_source **sp)
+{
+    struct fr_source *s;
+
+    if (sp == NULL || *sp == NULL)
+        return;
+    s = *sp;
+    if (s->archive != NULL)
+        archive_read_free(s->archive);
+    if (s->converter != (iconv_t)-1)
+        iconv_close(s->converter);
+    if (s->fd >= 0)
+        close(s->fd);
+    free(s->path);
+    free(s);
+    *sp = NULL;
+}
+
+const struct fr_source_identity *fr_source_identity(const struct fr_source *s)
+{
+    return &s->identity;
+}
+
+/* One step of the converter: what it gives goes to out; more input is read when it starves. */
+static fr_status read_converted(struct fr_source *s, char *out, size_t n, size_t *got, struct fr_err *err)
+{
+    *got = 0;
+    for (;;) {
+        char *in = s->raw + s->raw_from, *pout = out;
+        size_t in_left = s->raw_to - s->raw_from, out_left = n, more;
+        size_t rc = iconv(s->converter, &in, &in_left, &pout, &out_left);
+        int why = errno;
+        fr_status st;
+
+        s->raw_from = s->raw_to - in_left;
+        *got = n - out_left;
+        if (rc == (size_t)-1 && why == EILSEQ)
+            return fr_err_set(err, FR_EDATA, "%s is not in the encoding given with -C: malformed bytes",
+                              s->path);
+        if (*got > 0)
+            return FR_OK;
+        if (s->raw_ended) {
+            if (in_left > 0)
+                return fr_err_set(err, FR_EDATA, "%s ends in the middle of a character", s->path);
+            return FR_OK;
+        }
+        memmove(s->raw, s->raw + s->raw_from, in_left);
+        s->raw_from = 0;
+        s->raw_to = in_left;
+        st = read_encoded(s, s->raw + in_left, sizeof s->raw - in_left, &more, err);
+        if (st != FR_OK)
+            return st;
+        s->raw_to += more;
+        s->raw_ended = more == 0;
+    }
+}
+
+fr_status fr_source_read(struct fr_source *s, char *out, size_t n, size_t *got, struct fr_err *err)
+{
+    if (s->converter != (iconv_t)-1)
+        return read_converted(s, out, n, got, err);
+    return read_encoded(s, out, n, got, err);
+}
+
+fr_status fr_source_skip_to(struct fr_source *s, uint64_t offset, struct fr_err *err)
+{
+    char drop[16 * 1024];
+
+    if (offset == 0)
+        return FR_OK;
+    if (s->identity.is_plain && s->identity.can_reread) {
+        if ((int64_t)(offset + s->plain_start) > s->identity.bytes)
+            return fr_err_set(err, FR_EDATA, "%s is shorter than the %llu bytes already loaded from it", s->path,
+                              (unsigned long long)offset);
+        s->head_used = s->head_bytes;
+        if (lseek(s->fd, (off_t)(offset + s->plain_start), SEEK_SET) < 0)
+            return fr_err_errno(err, FR_EIO, errno, "%s", s->path);
+        return FR_OK;
+    }
+    while (offset > 0) {
+        size_t got;
+        fr_status st = fr_source_read(s, drop, offset < sizeof drop ? (size_t)offset : sizeof drop, &got, err);
+
+        if (st != FR_OK)
+            return st;
+        if (got == 0)
+            return fr_err_set(err, FR_EDATA, "%s is shorter than what was already loaded from it", s->path);
+        offset -= got;
+    }
+    return FR_OK;
+}
