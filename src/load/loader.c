@@ -543,7 +543,7 @@ static void fill_result(struct loader *l, uint64_t cpu_before, uint64_t started_
 fr_status fr_load_attempt(const struct fr_load_job *job, struct fr_sql **session,
                           struct fr_load_result *result, struct fr_err *err)
 {
-    struct loader l = {.job = job, .result = result, .session = session, .ledger = !job->options->ledger_off};
+    struct loader l = {.job = job, .result = result, .session = session, .ledger = job->options->ledger_choice == 0};
     uint64_t cpu = fr_clock_process_cpu_ns(), started_ms = fr_clock_ms();
     fr_status st;
 

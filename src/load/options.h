@@ -38,7 +38,6 @@ struct fr_load_options {
     bool keep_identity;
     bool no_check;
     bool trim;
-    bool truncate;
     char *encoding;           /* NULL = UTF-8 */
     struct fr_text_list date_formats; /* COLUMN=FORMAT */
     char *decimal;            /* one byte; NULL = '.' */
@@ -49,9 +48,8 @@ struct fr_load_options {
     char *error_file;
     char *hint;               /* NULL or "auto", "none", "TABLOCK" */
     int64_t trailing_blanks;  /* enum fr_blanks */
-    bool trailing_blanks_given;
     int64_t engine;           /* enum fr_engine_choice */
-    bool ledger_off;
+    int64_t ledger_choice;    /* 0 = on, 1 = off */
     uint64_t max_field_bytes;
 };
 

@@ -1,0 +1,258 @@
+#include "config/option_priv.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { MAX_ENV_NAME_BYTES = 80 };
+
+static void env_name(const char *name, char out[MAX_ENV_NAME_BYTES])
+{
+    int n = snprintf(out, MAX_ENV_NAME_BYTES, "FULLRACK_%s", name);
+
+    for (int i = 0; i < n && i < MAX_ENV_NAME_BYTES; i++)
+        out[i] = out[i] == '-' ? '_' : (char)toupper((unsigned char)out[i]);
+}
+
+static fr_status parse_environment(struct fr_settings *s, unsigned groups, struct fr_err *err)
+{
+    for (size_t i = 0; i < option_count; i++) {
+        const struct option_spec *o = &option_table[i];
+        char name[MAX_ENV_NAME_BYTES];
+        const char *value;
+        fr_status st;
+
+        if ((o->group & groups) == 0 || (o->group & FR_GROUP_CHILD) != 0)
+            continue;
+        env_name(o->name, name);
+        value = getenv(name);
+        if (value == NULL)
+            continue;
+        if (o->kind == OPTION_LIST)
+            option_clear_list(s, o);
+        st = option_set(s, o, value, name, err);
+        if (st != FR_OK)
+            return st;
+    }
+    return FR_OK;
+}
+
+static fr_status parse_file(struct fr_settings *s, unsigned groups, const char *path, struct fr_err *err)
+{
+    json_error_t where;
+    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
+    fr_status st;
+
+    if (root == NULL)
+        return fr_err_set(err, FR_EARG, "%s: line %d, column %d: %s", path, where.line, where.column, where.text);
+    st = fr_settings_from_json(s, groups, root, path, err);
+    json_decref(root);
+    return st;
+}
+
+/* Edit distance, for "did you mean"; names are short. */
+static unsigned distance(const char *a, size_t n, const char *b)
+{
+    unsigned row[64], m = (unsigned)strlen(b);
+
+    if (n > 40 || m >= 63)
+        return 99;
+    for (unsigned j = 0; j <= m; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= n; i++) {
+        unsigned diagonal = row[0];
+
+        row[0] = (unsigned)i;
+        for (unsigned j = 1; j <= m; j++) {
+            unsigned cost = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+
+            diagonal = row[j];
+            if (row[j] + 1 < cost)
+                cost = row[j] + 1;
+            if (row[j - 1] + 1 < cost)
+                cost = row[j - 1] + 1;
+            row[j] = cost;
+        }
+    }
+    return row[m];
+}
+
+static fr_status unknown_option(const char *arg, const char *name, size_t n, unsigned groups, struct fr_err *err)
+{
+    const char *best = NULL;
+    unsigned best_distance = 3;
+
+    for (size_t i = 0; i < option_count; i++) {
+        unsigned d = distance(name, n, option_table[i].name);
+
+        if ((option_table[i].group & groups) != 0 && d < best_distance) {
+            best = option_table[i].name;
+            best_distance = d;
+        }
+    }
+    if (best != NULL)
+        return fr_err_set(err, FR_EARG, "unknown option %s; did you mean --%s?", arg, best);
+    return fr_err_set(err, FR_EARG, "unknown option %s (try --help)", arg);
+}
+
+/* Settings seen on the command line: a list's first use there replaces what weaker sources said. */
+struct argv_parser {
+    struct fr_settings *s;
+    unsigned groups;
+    int argc;
+    char **argv;
+    int at;
+    bool *list_begun;
+};
+
+static fr_status take(struct argv_parser *p, const struct option_spec *o, const char *attached, const char *shown,
+                      struct fr_err *err)
+{
+    char *value = (char *)(uintptr_t)attached;
+    fr_status st;
+
+    if (o->kind == OPTION_FLAG) {
+        if (attached != NULL)
+            return option_set(p->s, o, attached, shown, err);
+        return option_set(p->s, o, "1", shown, err);
+    }
+    if (value == NULL) {
+        if (p->at + 1 >= p->argc)
+            return fr_err_set(err, FR_EARG, "%s takes %s", shown, o->arg != NULL ? o->arg : o->choices);
+        value = p->argv[++p->at];
+    }
+    if (o->kind == OPTION_LIST && !p->list_begun[o - option_table]) {
+        option_clear_list(p->s, o);
+        p->list_begun[o - option_table] = true;
+    }
+    st = option_set(p->s, o, value, shown, err);
+    if (o->kind == OPTION_PASSWORD)
+        /* `ps` shows argv as it stands in memory */
+        memset(value, '*', strlen(value));
+    return st;
+}
+
+static fr_status take_long(struct argv_parser *p, const char *arg, struct fr_err *err)
+{
+    const char *name = arg + 2;
+    size_t n = strcspn(name, "=");
+    const struct option_spec *o = option_find(name, n, p->groups);
+    char shown[64];
+
+    if (o == NULL)
+        return unknown_option(arg, name, n, p->groups, err);
+    snprintf(shown, sizeof shown, "--%s", o->name);
+    return take(p, o, name[n] == '=' ? name + n + 1 : NULL, shown, err);
+}
+
+/* -X, -X value, -Xvalue; several flags may stand together. */
+static fr_status take_short(struct argv_parser *p, const char *arg, struct fr_err *err)
+{
+    for (const char *c = arg + 1; *c != '\0'; c++) {
+        const struct option_spec *o = option_find_letter(*c, p->groups);
+        char shown[3] = {'-', *c, '\0'};
+        fr_status st;
+
+        if (o == NULL)
+            return fr_err_set(err, FR_EARG, "unknown option -%c in %s (try --help)", *c, arg);
+        if (o->kind != OPTION_FLAG)
+            return take(p, o, c[1] != '\0' ? c + 1 : NULL, shown, err);
+        st = take(p, o, NULL, shown, err);
+        if (st != FR_OK)
+            return st;
+    }
+    return FR_OK;
+}
+
+static fr_status parse_argv(struct argv_parser *p, struct fr_arguments *positional, struct fr_err *err)
+{
+    bool options_end = false;
+    fr_status st = FR_OK;
+
+    for (p->at = 0; st == FR_OK && p->at < p->argc; p->at++) {
+        char *arg = p->argv[p->at];
+
+        if (options_end || arg[0] != '-' || arg[1] == '\0')
+            positional->items[positional->count++] = arg;
+        else if (strcmp(arg, "--") == 0)
+            options_end = true;
+        else if (arg[1] == '-')
+            st = take_long(p, arg, err);
+        else
+            st = take_short(p, arg, err);
+    }
+    return st;
+}
+
+/* --config must be known before the rest: the file is the weakest source. */
+static const char *find_config(int argc, char **argv)
+{
+    for (int i = 0; i < argc; i++) {
+        if (strncmp(argv[i], "--config=", 9) == 0)
+            return argv[i] + 9;
+        if (strcmp(argv[i], "--config") == 0 && i + 1 < argc)
+            return argv[i + 1];
+        if (strcmp(argv[i], "--") == 0)
+            break;
+    }
+    return getenv("FULLRACK_CONFIG");
+}
+
+fr_status fr_settings_parse(struct fr_settings *s, unsigned groups, int argc, char **argv,
+                            struct fr_arguments *positional, struct fr_err *err)
+{
+    struct argv_parser p = {.s = s, .groups = groups, .argc = argc, .argv = argv};
+    const char *config = find_config(argc, argv);
+    fr_status st = FR_OK;
+
+    positional->count = 0;
+    positional->items = calloc((size_t)argc + 1, sizeof *positional->items);
+    p.list_begun = calloc(option_count, sizeof *p.list_begun);
+    if (positional->items == NULL || p.list_begun == NULL)
+        st = fr_err_set(err, FR_ENOMEM, "no memory for options");
+    if (st == FR_OK && config != NULL)
+        st = parse_file(s, groups, config, err);
+    if (st == FR_OK)
+        st = parse_environment(s, groups, err);
+    if (st == FR_OK)
+        st = parse_argv(&p, positional, err);
+    free(p.list_begun);
+    return st;
+}
+
+void fr_settings_print_help(unsigned groups, FILE *out)
+{
+    for (size_t i = 0; i < option_count; i++) {
+        const struct option_spec *o = &option_table[i];
+        char left[80];
+        int n;
+
+        if ((o->group & groups) == 0 || o->hidden)
+            continue;
+        n = o->letter != 0 ? snprintf(left, sizeof left, "  -%c, --%s", o->letter, o->name)
+                           : snprintf(left, sizeof left, "      --%s", o->name);
+        if (o->kind != OPTION_FLAG && n > 0 && (size_t)n < sizeof left)
+            snprintf(left + n, sizeof left - (size_t)n, " %s", o->arg != NULL ? o->arg : o->choices);
+        if (strlen(left) > 34)
+            fprintf(out, "%s\n%36s%s\n", left, "", o->help);
+        else
+            fprintf(out, "%-36s%s\n", left, o->help);
+    }
+}
+
+fr_status fr_settings_find_password(struct fr_settings *s, struct fr_err *err)
+{
+    char prompt[300];
+
+    if (s->password_file != NULL) {
+        fr_secret_free(&s->password);
+        return fr_secret_read_file(s->password_file, &s->password, err);
+    }
+    if (s->password != NULL)
+        return FR_OK;
+    snprintf(prompt, sizeof prompt, "Password of %s on %s: ", s->user == NULL ? "?" : s->user,
+             s->server == NULL ? "?" : s->server);
+    return fr_secret_prompt(prompt, &s->password, err);
+}

@@ -1,0 +1,107 @@
+/*
+ * settings.h - everything a command can be told, after argv, environment and file were read.
+ *
+ * One table (option_table.c) drives argv, environment (FULLRACK_<OPTION>), configuration file, the JSON of a
+ * queued task, and --help.  Precedence: argv, environment, file, default.  A struct fr_settings owns
+ * its texts; plain data, read-only once filled.
+ */
+#ifndef FR_CONFIG_SETTINGS_H
+#define FR_CONFIG_SETTINGS_H
+
+#include "base/secret.h"
+#include "db/dblib.h"
+#include "load/options.h"
+
+#include <jansson.h>
+
+enum fr_pin { FR_PIN_OFF, FR_PIN_PREFER, FR_PIN_REQUIRE };
+enum fr_output { FR_OUTPUT_TEXT, FR_OUTPUT_CSV };
+
+struct fr_settings {
+    /* target and control server */
+    char *server;
+    char *user;
+    struct fr_secret *password;
+    char *password_file;
+    char *database;
+    char *control_server;
+    char *control_user;
+    char *control_password_file;
+    char *control_database;
+    int64_t encrypt; /* enum fr_encrypt */
+    int64_t packet_bytes;
+    int64_t login_timeout_s;
+    int64_t statement_timeout_s;
+    /* output */
+    bool json;
+    bool quiet;
+    bool verbose;
+    bool help;
+    bool version;
+    int64_t output; /* enum fr_output, of query */
+    char *config_file;
+    /* loads */
+    struct fr_load_options load;
+    char *resume; /* a load id */
+    /* queue and runs */
+    int64_t priority;
+    int64_t max_attempts;
+    bool again;
+    int64_t workers; /* 0 = rows of scheduler_use, else CPUs */
+    int64_t pin;     /* enum fr_pin */
+    int64_t start_timeout_s;
+    int64_t lease_s;
+    int64_t retry_for_s;
+    bool client_pin;
+    bool no_start;
+    int64_t run_id;
+    int64_t ipc_fd; /* -1 = not a coordinator's child */
+    /* gen */
+    int64_t rows;
+    int64_t files;
+    int64_t seed;
+    char *directory;
+};
+
+void fr_settings_init(struct fr_settings *s);
+void fr_settings_free(struct fr_settings *s);
+
+/* Which commands take an option: a set of these. */
+enum fr_option_group {
+    FR_GROUP_CONNECTION = 1, /* server, user, password, ... */
+    FR_GROUP_CONTROL = 2,    /* control database */
+    FR_GROUP_OUTPUT = 4,     /* --json, -q, -v, --config, --help */
+    FR_GROUP_LOAD = 8,       /* format options: load, add */
+    FR_GROUP_QUEUE = 16,     /* add */
+    FR_GROUP_RUN = 32,       /* run, worker, load */
+    FR_GROUP_CHILD = 64,     /* internal: a coordinator's child */
+    FR_GROUP_GEN = 128,
+    FR_GROUP_QUERY = 256,
+    FR_GROUP_RESUME = 512    /* load */
+};
+
+struct fr_arguments {
+    char **items; /* positional, borrowed from argv */
+    size_t count;
+};
+
+/*
+ * Fill s from a configuration file (when given), the environment and argv (without program and command).
+ * FR_EARG names the option and what it takes.  A password in argv is blanked there.
+ */
+fr_status fr_settings_parse(struct fr_settings *s, unsigned groups, int argc, char **argv,
+                            struct fr_arguments *positional, struct fr_err *err);
+
+/* The load options that are not at their default, as the queue keeps them; NULL when memory is short. */
+json_t *fr_settings_load_to_json(const struct fr_settings *s);
+/* Set options of the given groups from an object; `where` goes into messages. */
+fr_status fr_settings_from_json(struct fr_settings *s, unsigned groups, json_t *object, const char *where,
+                                struct fr_err *err);
+
+/* Print the options of the groups, for --help. */
+void fr_settings_print_help(unsigned groups, FILE *out);
+
+/* The password from --password-file, FULLRACK_PASSWORD, or a prompt; set in s->password. */
+fr_status fr_settings_find_password(struct fr_settings *s, struct fr_err *err);
+
+#endif
