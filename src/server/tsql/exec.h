@@ -172,6 +172,8 @@ void session_store_reset(struct session_store *ss);
 sqlite3 *session_db(struct session *s, struct database *db, struct sqlerr *e);
 /* After the transaction's COMMIT or ROLLBACK on db (catalog caches, bulk spools). */
 void session_db_ended(struct session *s, struct database *db, bool committed);
+/* After a ROLLBACK TO inside the transaction: a statement's, or ROLLBACK TRANSACTION name. */
+void session_db_rolled_back(struct session *s, struct database *db);
 
 /*
  * Bulk rows that wait for COMMIT.  session_store_commit() runs before the outermost COMMIT (explicit
@@ -191,6 +193,13 @@ size_t bulk_columns(struct session *s, const struct result_column **cols);
 bool bulk_row(struct session *s, const struct value *values, size_t n);
 /* ctx->rows: how many; complete false: nothing is kept. Outside a transaction it commits. */
 bool bulk_end(struct exec_ctx *ctx, bool complete);
+
+/* SET IDENTITY_INSERT t ON|OFF: 1088, 8106, 8107; sets session_identity_insert(). */
+bool catalog_identity_insert(struct exec_ctx *ctx, const struct name *table, bool on);
+
+/* INSERT ... EXEC: run st (ST_EXEC); its rows go to collector->columns() and row(). */
+bool exec_collect(struct exec_ctx *ctx, const struct stmt *st,
+                  const struct result_sink *collector);
 
 /* Stored procedures. The text is that of the whole CREATE PROCEDURE statement. */
 struct proc_text {

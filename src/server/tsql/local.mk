@@ -1,6 +1,6 @@
 libfrserver_a_SOURCES += \
 	src/server/tsql/session.h src/server/tsql/sink.h src/server/tsql/exec.h \
-	src/server/tsql/function.h src/server/tsql/ast.h src/server/tsql/session_list.h \
+	src/server/tsql/function.h src/server/tsql/ast.h \
 	src/server/tsql/arena.c src/server/tsql/arena.h \
 	src/server/tsql/lexer.c src/server/tsql/lexer.h \
 	src/server/tsql/parser.c src/server/tsql/parser.h src/server/tsql/parse_priv.h \
@@ -10,3 +10,12 @@ libfrserver_a_SOURCES += \
 	src/server/tsql/parse_dml.c src/server/tsql/parse_table.c \
 	src/server/tsql/parse_ddl.c src/server/tsql/parse_proc.c \
 	src/server/tsql/parse_set.c src/server/tsql/parse_stmt.c
+libfrserver_a_SOURCES += \
+	src/server/tsql/errclass.c src/server/tsql/errclass.h \
+	src/server/tsql/interp.c src/server/tsql/interp.h \
+	src/server/tsql/interp_data.c src/server/tsql/interp_misc.c \
+	src/server/tsql/interp_proc.c src/server/tsql/raise.c \
+	src/server/tsql/scope.c src/server/tsql/session.c \
+	src/server/tsql/session_priv.h src/server/tsql/session_state.c \
+	src/server/tsql/setopt.c src/server/tsql/sysproc.c \
+	src/server/tsql/txn.c src/server/tsql/txn.h
