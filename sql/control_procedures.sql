@@ -55,6 +55,7 @@ GO
  */
 CREATE PROCEDURE dbo.sp_get_work
     @run_id bigint,
+    @target_server nvarchar(256),
     @worker nvarchar(128),
     @host nvarchar(128),
     @spid int,
@@ -88,7 +89,7 @@ BEGIN
     WHERE q.task_id = (
         SELECT TOP (1) w.task_id
         FROM dbo.work_queue AS w WITH (UPDLOCK, READPAST, ROWLOCK)
-        WHERE w.state = 'ready' AND w.not_before <= SYSUTCDATETIME()
+        WHERE w.state = 'ready' AND w.not_before <= SYSUTCDATETIME() AND w.target_server = @target_server
         ORDER BY w.priority DESC, w.task_id);
 END;
 GO
@@ -259,8 +260,9 @@ GO
 IF OBJECT_ID(N'dbo.sp_queue_state', N'P') IS NOT NULL
 DROP PROCEDURE dbo.sp_queue_state;
 GO
-/* How many tasks stand where, and in how many ms the next one that waits for its time may start (NULL: none waits). */
+/* How many tasks stand where, and in how many ms the next one that waits for its time may start (NULL: none waits); @target_server NULL: of all servers. */
 CREATE PROCEDURE dbo.sp_queue_state
+    @target_server nvarchar(256),
     @ready bigint OUTPUT,
     @active bigint OUTPUT,
     @done bigint OUTPUT,
@@ -275,10 +277,11 @@ BEGIN
            @done = COUNT_BIG(CASE WHEN state = 'done' THEN 1 END),
            @failed = COUNT_BIG(CASE WHEN state = 'failed' THEN 1 END),
            @cancelled = COUNT_BIG(CASE WHEN state = 'cancelled' THEN 1 END)
-    FROM dbo.work_queue;
+    FROM dbo.work_queue
+    WHERE @target_server IS NULL OR target_server = @target_server;
     SELECT @next_ms = DATEDIFF(millisecond, SYSUTCDATETIME(), MIN(not_before))
     FROM dbo.work_queue
-    WHERE state = 'ready';
+    WHERE state = 'ready' AND (@target_server IS NULL OR target_server = @target_server);
 END;
 GO
 IF OBJECT_ID(N'dbo.sp_add_scheduler', N'P') IS NOT NULL

@@ -115,3 +115,14 @@ void fr_secret_free(struct fr_secret **sp)
     munmap(*sp, SECRET_MAP_BYTES);
     *sp = NULL;
 }
+
+void fr_secret_protect_process(void)
+{
+    int fd = open("/proc/self/coredump_filter", O_WRONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return;
+    /* no mapping at all is dumped (core(5)) */
+    (void)!write(fd, "0", 1);
+    close(fd);
+}

@@ -26,4 +26,10 @@ fr_status fr_secret_prompt(const char *prompt, struct fr_secret **out, struct fr
 const char *fr_secret_reveal(const struct fr_secret *s);
 void fr_secret_free(struct fr_secret **sp);
 
+/*
+ * Keep this process's memory out of core files: libraries copy passwords where we cannot wipe them.
+ * Children inherit it.  Best effort: Linux only.
+ */
+void fr_secret_protect_process(void);
+
 #endif

@@ -204,7 +204,7 @@ static json_t *option_to_json(const struct option_spec *o, const void *field, co
     return NULL;
 }
 
-json_t *fr_settings_load_to_json(const struct fr_settings *s)
+json_t *fr_settings_to_json(const struct fr_settings *s, unsigned groups)
 {
     struct fr_settings defaults;
     json_t *object = json_object();
@@ -214,7 +214,7 @@ json_t *fr_settings_load_to_json(const struct fr_settings *s)
         const struct option_spec *o = &option_table[i];
         json_t *value;
 
-        if (o->group != FR_GROUP_LOAD)
+        if ((o->group & groups) == 0)
             continue;
         value = option_to_json(o, (const char *)s + o->field, (const char *)&defaults + o->field);
         if (value != NULL)

@@ -92,8 +92,8 @@ struct fr_arguments {
 fr_status fr_settings_parse(struct fr_settings *s, unsigned groups, int argc, char **argv,
                             struct fr_arguments *positional, struct fr_err *err);
 
-/* The load options that are not at their default, as the queue keeps them; NULL when memory is short. */
-json_t *fr_settings_load_to_json(const struct fr_settings *s);
+/* The options of the groups that are not at their default (never a password); NULL when memory is short. */
+json_t *fr_settings_to_json(const struct fr_settings *s, unsigned groups);
 /* Set options of the given groups from an object; `where` goes into messages. */
 fr_status fr_settings_from_json(struct fr_settings *s, unsigned groups, json_t *object, const char *where,
                                 struct fr_err *err);

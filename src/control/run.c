@@ -1,0 +1,85 @@
+/* Runs, their workers, and the start signal. */
+#include "control/control_priv.h"
+
+fr_status fr_run_begin(struct fr_control *c, const char *host, int pid, int64_t workers, const char *options,
+                       int64_t *run_id, struct fr_err *err)
+{
+    struct fr_sql_param params[] = {
+        fr_sql_in_text("@host", host),       fr_sql_in_int("@pid", pid),
+        fr_sql_in_int("@workers", workers),  fr_sql_in_text("@options", options),
+        fr_sql_out("@run_id", FR_SQL_BIGINT),
+    };
+    fr_status st = control_call(c, "dbo.sp_begin_run", params, COUNT_OF(params), err);
+
+    *run_id = params[4].number;
+    return st;
+}
+
+fr_status fr_run_signal_start(struct fr_control *c, int64_t run_id, bool *raised, struct fr_err *err)
+{
+    struct fr_sql_param params[] = {fr_sql_in_i64("@run_id", run_id), fr_sql_out("@raised", FR_SQL_BIT)};
+    fr_status st = control_call(c, "dbo.sp_signal_start", params, COUNT_OF(params), err);
+
+    *raised = st == FR_OK && !params[1].is_null && params[1].number != 0;
+    return st;
+}
+
+fr_status fr_run_is_started(struct fr_control *c, int64_t run_id, bool *started, struct fr_err *err)
+{
+    struct fr_sql_param params[] = {fr_sql_in_i64("@run_id", run_id), fr_sql_out("@start", FR_SQL_BIT)};
+    fr_status st = control_call(c, "dbo.sp_start_state", params, COUNT_OF(params), err);
+
+    *started = st == FR_OK && !params[1].is_null && params[1].number != 0;
+    if (st == FR_OK && params[1].is_null)
+        return fr_err_set(err, FR_EARG, "there is no run %lld in the control database", (long long)run_id);
+    return st;
+}
+
+fr_status fr_run_end(struct fr_control *c, int64_t run_id, const struct fr_run_totals *t, struct fr_err *err)
+{
+    struct fr_sql_param params[] = {
+        fr_sql_in_i64("@run_id", run_id),
+        fr_sql_in_text("@state", t->state),
+        fr_sql_in_int_or_null("@start_skew_ms", t->start_skew_ms, t->start_skew_ms < 0),
+        fr_sql_in_i64("@rows_loaded", t->rows),
+        fr_sql_in_i64("@rows_rejected", t->rejected),
+        fr_sql_in_i64("@bytes_read", t->bytes_read),
+    };
+
+    return control_call(c, "dbo.sp_end_run", params, COUNT_OF(params), err);
+}
+
+fr_status fr_worker_add(struct fr_control *c, struct fr_worker_id *w, struct fr_err *err)
+{
+    struct fr_sql_param params[] = {
+        fr_sql_in_i64("@run_id", w->run_id), fr_sql_in_text("@worker", w->name), fr_sql_in_text("@host", w->host),
+        fr_sql_in_int("@pid", w->pid),       fr_sql_out("@worker_id", FR_SQL_BIGINT),
+    };
+    fr_status st = control_call(c, "dbo.sp_add_worker", params, COUNT_OF(params), err);
+
+    w->worker_id = params[4].number;
+    return st;
+}
+
+static struct fr_sql_param in_or_null(const char *name, enum fr_sql_type type, int64_t v)
+{
+    return (struct fr_sql_param){.name = name, .type = type, .number = v, .is_null = v < 0};
+}
+
+fr_status fr_worker_set(struct fr_control *c, const struct fr_worker_id *w, const struct fr_worker_state *state,
+                        struct fr_err *err)
+{
+    struct fr_sql_param params[] = {
+        fr_sql_in_i64("@worker_id", w->worker_id),
+        fr_sql_in_text("@state", state->state),
+        in_or_null("@spid", FR_SQL_INT, state->spid),
+        in_or_null("@scheduler_id", FR_SQL_INT, state->scheduler_id),
+        in_or_null("@client_cpu_id", FR_SQL_INT, state->client_cpu_id),
+        in_or_null("@pin_attempts", FR_SQL_INT, state->pin_attempts),
+        in_or_null("@task_id", FR_SQL_BIGINT, state->task_id),
+        in_or_null("@rows_loaded", FR_SQL_BIGINT, state->rows),
+        in_or_null("@bytes_read", FR_SQL_BIGINT, state->bytes_read),
+    };
+
+    return control_call(c, "dbo.sp_set_worker", params, COUNT_OF(params), err);
+}

@@ -1,0 +1,92 @@
+#include "rack/connector.h"
+
+#include "db/connect.h"
+
+#include <string.h>
+
+/* Data the server's kernel has not acknowledged for so long means a dead network path. */
+enum { TCP_TIMEOUT_MS = 60000 };
+
+const char *fr_settings_control_server(const struct fr_settings *s)
+{
+    return s->control_server != NULL ? s->control_server : s->server;
+}
+
+const char *fr_settings_control_database(const struct fr_settings *s)
+{
+    return s->control_database != NULL ? s->control_database : "fullrack";
+}
+
+fr_status fr_connector_init(struct fr_connector *c, const struct fr_settings *s, struct fr_err *err)
+{
+    const char *servers[] = {s->server, fr_settings_control_server(s)};
+
+    memset(c, 0, sizeof *c);
+    c->settings = s;
+    if (s->server == NULL)
+        return fr_err_set(err, FR_EARG, "no server given: -S HOST[:PORT] (or FULLRACK_SERVER)");
+    if (s->user == NULL)
+        return fr_err_set(err, FR_EARG, "no login given: -U USER (or FULLRACK_USER)");
+    if (s->control_password_file != NULL) {
+        fr_status st = fr_secret_read_file(s->control_password_file, &c->control_password, err);
+
+        if (st != FR_OK)
+            return st;
+    }
+    return fr_dblib_init(servers, 2, (unsigned)s->login_timeout_s, (unsigned)s->statement_timeout_s, err);
+}
+
+void fr_connector_free(struct fr_connector *c)
+{
+    fr_secret_free(&c->control_password);
+}
+
+static fr_status open_control(const struct fr_connector *c, const char *database, struct fr_sql **out,
+                              struct fr_err *err)
+{
+    const struct fr_settings *s = c->settings;
+    struct fr_connect how = {
+        .server = fr_settings_control_server(s),
+        .user = s->control_user != NULL ? s->control_user : s->user,
+        .password = c->control_password != NULL ? c->control_password : s->password,
+        .database = database,
+        .application = "fullrack control",
+        .encrypt = (enum fr_encrypt)s->encrypt,
+        .tcp_timeout_ms = TCP_TIMEOUT_MS,
+    };
+
+    return fr_connect_open(&how, out, err);
+}
+
+fr_status fr_connector_control(void *ctx, struct fr_sql **out, struct fr_err *err)
+{
+    const struct fr_connector *c = ctx;
+    const char *database = fr_settings_control_database(c->settings);
+    fr_status st = open_control(c, database, out, err);
+
+    return st == FR_OK ? FR_OK : fr_err_wrap(err, "control database %s", database);
+}
+
+fr_status fr_connector_control_server(const struct fr_connector *c, struct fr_sql **out, struct fr_err *err)
+{
+    return open_control(c, NULL, out, err);
+}
+
+fr_status fr_connector_target(const struct fr_connector *c, const char *database, const char *application,
+                              struct fr_sql **out, struct fr_err *err)
+{
+    const struct fr_settings *s = c->settings;
+    struct fr_connect how = {
+        .server = s->server,
+        .user = s->user,
+        .password = s->password,
+        .database = database != NULL ? database : s->database,
+        .application = application,
+        .encrypt = (enum fr_encrypt)s->encrypt,
+        .packet_bytes = (uint32_t)s->packet_bytes,
+        .tcp_timeout_ms = TCP_TIMEOUT_MS,
+        .for_bulk = true,
+    };
+
+    return fr_connect_open(&how, out, err);
+}

@@ -1,0 +1,236 @@
+/* The keeper: the worker's thread that holds the lease, reports progress, and listens to the coordinator. */
+#include "rack/worker_priv.h"
+
+#include "base/log.h"
+#include "db/statements.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+enum { OBSERVE_MS = 1000 };
+
+struct keeper {
+    struct worker *w;
+    uint64_t renewed_ms, observed_ms;
+    int64_t rows_seen, bytes_seen;
+    int64_t rows_sent, bytes_sent;
+    bool first_row_said;
+};
+
+void worker_send(struct worker *w, json_t *message)
+{
+    if (w->ipc_fd < 0)
+        json_decref(message);
+    else
+        /* a coordinator that is gone is noticed by the keeper's next read */
+        (void)fr_ipc_send(w->ipc_fd, message, false);
+}
+
+bool worker_is_stopped(struct worker *w)
+{
+    return atomic_load(&w->stop) != FR_RUN_ON;
+}
+
+static void raise_stop(struct worker *w, enum fr_stop level)
+{
+    if (atomic_load(&w->stop) < (int)level)
+        atomic_store(&w->stop, (int)level);
+}
+
+bool worker_wait(struct worker *w, const bool *flag, unsigned timeout_ms)
+{
+    struct timespec until;
+    bool got;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += timeout_ms / 1000;
+    until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_nsec -= 1000000000;
+        until.tv_sec++;
+    }
+    pthread_mutex_lock(&w->lock);
+    while (!*flag && !worker_is_stopped(w) && !w->coordinator_gone)
+        if (pthread_cond_timedwait(&w->changed, &w->lock, &until) == ETIMEDOUT)
+            break;
+    got = *flag;
+    pthread_mutex_unlock(&w->lock);
+    return got;
+}
+
+static void on_message(struct worker *w, json_t *m)
+{
+    pthread_mutex_lock(&w->lock);
+    if (fr_ipc_is(m, "pin"))
+        w->pin_granted = true;
+    else if (fr_ipc_is(m, "start"))
+        w->started = true;
+    else if (fr_ipc_is(m, "drained"))
+        w->drained = true;
+    else if (fr_ipc_is(m, "task") && w->next_task == NULL)
+        w->next_task = json_incref(m);
+    else if (fr_ipc_is(m, "stop"))
+        raise_stop(w, fr_ipc_number(m, "now", 0) != 0 ? FR_STOP_NOW : FR_STOP_AT_BATCH);
+    pthread_cond_broadcast(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+}
+
+static void coordinator_is_gone(struct worker *w)
+{
+    pthread_mutex_lock(&w->lock);
+    w->coordinator_gone = true;
+    raise_stop(w, FR_STOP_AT_BATCH);
+    pthread_cond_broadcast(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+}
+
+static void report_progress(struct keeper *k)
+{
+    struct fr_load_progress *p = &k->w->progress;
+    int64_t rows = atomic_load(&p->rows), bytes = atomic_load(&p->bytes_read);
+    uint64_t first = atomic_load(&p->first_row_ms);
+
+    if (k->w->ipc_fd < 0)
+        return;
+    if (first != 0 && !k->first_row_said) {
+        k->first_row_said = true;
+        (void)fr_ipc_send(k->w->ipc_fd, json_pack("{s:s, s:I}", "type", "first-row", "ms", (json_int_t)first), false);
+    }
+    if (rows == k->rows_sent && bytes == k->bytes_sent)
+        return;
+    k->rows_sent = rows;
+    k->bytes_sent = bytes;
+    (void)fr_ipc_send(k->w->ipc_fd,
+                      json_pack("{s:s, s:I, s:I, s:I, s:i}", "type", "progress", "rows", (json_int_t)rows, "bytes",
+                                (json_int_t)bytes, "rejected", (json_int_t)atomic_load(&p->rejected), "scheduler",
+                                atomic_load(&p->scheduler_id)),
+                      true);
+}
+
+/* The lease is renewed only while the load moves: a worker that hangs must lose its task. */
+static bool is_moving(struct keeper *k)
+{
+    struct fr_load_progress *p = &k->w->progress;
+    int64_t rows = atomic_load(&p->rows), bytes = atomic_load(&p->bytes_read);
+    bool moved = rows != k->rows_seen || bytes != k->bytes_seen || atomic_load(&p->waiting) != 0;
+
+    k->rows_seen = rows;
+    k->bytes_seen = bytes;
+    return moved;
+}
+
+static void renew_leases(struct keeper *k)
+{
+    struct worker *w = k->w;
+    struct fr_claim claim;
+    struct fr_task task;
+    struct fr_err err;
+    bool has_task, alive = true;
+
+    pthread_mutex_lock(&w->lock);
+    has_task = w->has_task;
+    if (has_task)
+        task = w->task;
+    claim = w->claim;
+    pthread_mutex_unlock(&w->lock);
+    if (claim.token[0] != '\0' && fr_scheduler_renew(w->control, &claim, w->settings->lease_s, &alive, &err) != FR_OK)
+        fr_log(FR_LOG_WARN, "renewing the claim of scheduler %d: %s", claim.scheduler_id, err.text);
+    if (!has_task || !is_moving(k))
+        return;
+    if (fr_queue_renew(w->control, &task, w->settings->lease_s, k->rows_seen, k->bytes_seen, &alive, &err) != FR_OK) {
+        /* the control server may come back before the lease ends; the ledger fences us if it does not */
+        fr_log(FR_LOG_WARN, "renewing the lease of task %lld: %s", (long long)task.task_id, err.text);
+        return;
+    }
+    if (!alive) {
+        pthread_mutex_lock(&w->lock);
+        w->lease_lost = w->has_task && w->task.task_id == task.task_id && w->task.epoch == task.epoch;
+        if (w->lease_lost)
+            raise_stop(w, FR_STOP_NOW);
+        pthread_mutex_unlock(&w->lock);
+    }
+}
+
+/* The reading that counts is taken during the load, from another session. */
+static void observe_scheduler(struct worker *w)
+{
+    struct fr_load_progress *p = &w->progress;
+    int spid = atomic_load(&w->target_spid), id, before;
+    struct fr_sql_param params[] = {fr_sql_in_int("@spid", spid)};
+    struct fr_sql_one one = {0};
+
+    if (spid == 0 || fr_control_run(w->control, fr_stmt_other_request, params, 1, fr_sql_take_one, &one, NULL) != FR_OK ||
+        !one.found)
+        return;
+    id = (int)fr_sql_one_i64(&one, 0, -1);
+    if (id < 0)
+        return;
+    before = atomic_exchange(&p->scheduler_id, id);
+    if (before >= 0 && before != id)
+        atomic_fetch_add(&p->scheduler_moves, 1);
+}
+
+static bool tick(struct keeper *k)
+{
+    struct worker *w = k->w;
+    uint64_t now = fr_clock_ms();
+    bool stops;
+
+    if (atomic_load(&w->progress.first_row_ms) == 0)
+        k->first_row_said = false;
+    report_progress(k);
+    if (w->control != NULL && now - k->renewed_ms >= (uint64_t)w->settings->lease_s * 1000 / 3) {
+        k->renewed_ms = now;
+        renew_leases(k);
+    }
+    if (w->control != NULL && w->same_server && now - k->observed_ms >= OBSERVE_MS) {
+        k->observed_ms = now;
+        observe_scheduler(w);
+    }
+    pthread_mutex_lock(&w->lock);
+    stops = w->keeper_stops;
+    pthread_mutex_unlock(&w->lock);
+    return !stops;
+}
+
+static void *keep(void *arg)
+{
+    struct keeper k = {.w = arg, .rows_seen = -1, .rows_sent = -1, .renewed_ms = fr_clock_ms()};
+    struct worker *w = arg;
+    bool listening = w->ipc_fd >= 0;
+
+    while (tick(&k)) {
+        json_t *m = NULL;
+        fr_status st;
+
+        if (!listening) {
+            fr_sleep_ms(KEEPER_TICK_MS);
+            continue;
+        }
+        st = fr_ipc_receive(w->ipc_fd, KEEPER_TICK_MS, &m);
+        if (st == FR_OK) {
+            on_message(w, m);
+        } else if (st == FR_EOF) {
+            coordinator_is_gone(w);
+            listening = false;
+        }
+        json_decref(m);
+    }
+    return NULL;
+}
+
+fr_status keeper_start(struct worker *w, struct fr_err *err)
+{
+    if (pthread_create(&w->keeper, NULL, keep, w) != 0)
+        return fr_err_set(err, FR_ENOMEM, "the keeper's thread could not be started");
+    return FR_OK;
+}
+
+void keeper_stop(struct worker *w)
+{
+    pthread_mutex_lock(&w->lock);
+    w->keeper_stops = true;
+    pthread_mutex_unlock(&w->lock);
+    pthread_join(w->keeper, NULL);
+}

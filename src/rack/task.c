@@ -1,0 +1,339 @@
+/* One task: options from the queue, the attempt, and what is said of its outcome. */
+#include "rack/worker_priv.h"
+
+#include "base/log.h"
+#include "db/bcp.h"
+#include "db/table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { BACKOFF_BASE_MS = 500, BACKOFF_MAX_MS = 30000 };
+
+struct attempt {
+    struct worker *w;
+    const struct fr_task *task;
+};
+
+/* The session of this worker, in the task's database. */
+static fr_status connect_target(void *ctx, struct fr_sql **out, struct fr_err *err)
+{
+    struct attempt *a = ctx;
+    struct worker *w = a->w;
+    const char *database = a->task->database[0] == '\0' ? NULL : a->task->database;
+    fr_status st = fr_connector_target(&w->connector, database, "fullrack worker", out, err);
+
+    if (st == FR_OK) {
+        snprintf(w->database, sizeof w->database, "%s", database == NULL ? "" : database);
+        atomic_store(&w->target_spid, (*out)->spid);
+    }
+    return st;
+}
+
+/* A task of another database on the same connection; a server that refuses USE gets a new connection. */
+static void enter_database(struct worker *w, const char *database)
+{
+    char quoted[2 * WORKER_DATABASE_BYTES + 3], use[sizeof quoted + 8];
+
+    if (w->session == NULL || database[0] == '\0' || strcmp(w->database, database) == 0)
+        return;
+    if (fr_name_quote(database, quoted, sizeof quoted)) {
+        snprintf(use, sizeof use, "USE %s", quoted);
+        if (fr_sql_run(w->session, use, NULL, NULL, NULL) == FR_OK) {
+            snprintf(w->database, sizeof w->database, "%s", database);
+            return;
+        }
+    }
+    fr_sql_close(&w->session);
+}
+
+/* Asked between the take-over of the ledger's head and the first row. */
+static fr_status confirm_lease(void *ctx, struct fr_err *err)
+{
+    struct attempt *a = ctx;
+    struct worker *w = a->w;
+    bool alive = true;
+    fr_status st;
+
+    if (w->control == NULL || !w->feeds_from_queue)
+        return FR_OK;
+    st = fr_queue_renew(w->control, a->task, w->settings->lease_s, 0, 0, &alive, err);
+    if (st == FR_OK && !alive)
+        return fr_err_set(err, FR_EFENCED, "the lease of task %lld was lost", (long long)a->task->task_id);
+    return st;
+}
+
+static fr_status read_options(const struct fr_task *task, struct fr_settings *out, struct fr_err *err)
+{
+    json_error_t where;
+    json_t *root;
+    fr_status st;
+
+    fr_settings_init(out);
+    if (task->options[0] == '\0')
+        return FR_OK;
+    root = json_loads(task->options, JSON_REJECT_DUPLICATES, &where);
+    if (root == NULL)
+        return fr_err_set(err, FR_EARG, "options of task %lld: %s", (long long)task->task_id, where.text);
+    st = fr_settings_from_json(out, FR_GROUP_LOAD, root, "task options", err);
+    json_decref(root);
+    return st;
+}
+
+static json_t *number_or_null(int64_t v)
+{
+    return v < 0 ? json_null() : json_integer(v);
+}
+
+static json_t *text_or_null(const char *text)
+{
+    return text == NULL || text[0] == '\0' ? json_null() : json_string(text);
+}
+
+/* The task as the results of load and run show it. */
+static json_t *task_json(const struct fr_task *t, const struct fr_load_result *r, const char *state,
+                         const struct fr_err *err)
+{
+    json_t *m = json_object();
+
+    json_object_set_new(m, "type", json_string("task-end"));
+    json_object_set_new(m, "task_id", number_or_null(t->task_id > 0 ? t->task_id : -1));
+    json_object_set_new(m, "load_id", json_string(t->load_id));
+    json_object_set_new(m, "source", json_string(t->source));
+    json_object_set_new(m, "table", json_string(t->table));
+    json_object_set_new(m, "state", json_string(state));
+    json_object_set_new(m, "rows", json_integer(r->rows));
+    json_object_set_new(m, "rejected", json_integer(r->rejected));
+    json_object_set_new(m, "skipped", json_integer(r->skipped));
+    json_object_set_new(m, "trimmed_values", json_integer(r->trimmed));
+    json_object_set_new(m, "bytes_read", json_integer(r->bytes_read));
+    json_object_set_new(m, "bytes_sent", json_integer(r->bytes_sent));
+    json_object_set_new(m, "duration_ms", json_integer(r->duration_ms));
+    json_object_set_new(m, "client_cpu_ms", json_integer(r->client_cpu_ms));
+    json_object_set_new(m, "server_cpu_ms", number_or_null(r->server_cpu_ms));
+    json_object_set_new(m, "scheduler_id", number_or_null(r->scheduler_id));
+    json_object_set_new(m, "scheduler_moves", json_integer(r->scheduler_moves));
+    json_object_set_new(m, "spid", number_or_null(r->spid > 0 ? r->spid : -1));
+    json_object_set_new(m, "attempts", json_integer(t->attempts));
+    json_object_set_new(m, "engine", json_string(fr_bcp_engine.name));
+    json_object_set_new(m, "error", text_or_null(err == NULL ? NULL : err->text));
+    json_object_set_new(m, "status", json_string(err == NULL ? "FR_OK" : fr_status_name(err->status)));
+    json_object_set_new(m, "exit", json_integer(err == NULL ? 0 : fr_status_exit(err->status)));
+    return m;
+}
+
+static fr_status end_in_queue(struct worker *w, const struct fr_task *task, const struct fr_load_result *r,
+                              struct fr_err *err)
+{
+    struct fr_task_result figures = {
+        .rows = r->rows,
+        .rejected = r->rejected,
+        .skipped = r->skipped,
+        .trimmed = r->trimmed,
+        .bytes_read = r->bytes_read,
+        .bytes_sent = r->bytes_sent,
+        .batches = r->batches,
+        .server_cpu_ms = r->server_cpu_ms,
+        .server_reads = r->server_reads,
+        .server_writes = r->server_writes,
+        .server_logical_reads = r->server_logical_reads,
+        .client_cpu_ms = r->client_cpu_ms,
+        .scheduler_moves = r->scheduler_moves,
+        .spid = r->spid,
+        .scheduler_id = r->scheduler_id,
+        .login_time = r->login_time[0] == '\0' ? NULL : r->login_time,
+        .engine = fr_bcp_engine.name,
+    };
+    bool accepted = false;
+    fr_status st = fr_queue_end(w->control, task, &figures, &accepted, err);
+
+    if (st == FR_OK && !accepted)
+        return fr_err_set(err, FR_EFENCED, "the lease of task %lld was lost; its rows are loaded and its next owner "
+                          "will find so in the ledger", (long long)task->task_id);
+    return st;
+}
+
+/* What kind of end an error is for a task of the queue. */
+static void describe_failure(const struct fr_err *why, const struct fr_task *task, const struct fr_load_result *r,
+                             struct fr_task_failure *f)
+{
+    bool stopped = why->status == FR_EINTR;
+
+    *f = (struct fr_task_failure){
+        .error = why->text,
+        .retryable = fr_error_is_retryable(why),
+        /* stopped, or no connection at all: not the task's fault */
+        .counts = !stopped && why->status != FR_ECONNECT,
+        .backoff_ms = stopped ? 0 : (int64_t)fr_backoff_ms((unsigned)task->attempts, BACKOFF_BASE_MS, BACKOFF_MAX_MS),
+        .rows = r->rows,
+        .rejected = r->rejected,
+        .bytes_read = r->bytes_read,
+        .client_cpu_ms = r->client_cpu_ms,
+    };
+}
+
+static const char *state_after_failure(const struct fr_task_failure *f, const struct fr_task *task)
+{
+    if (!f->counts || (f->retryable && task->attempts < task->max_attempts))
+        return "ready";
+    return "failed";
+}
+
+static void begin_task(struct worker *w, const struct fr_task *task)
+{
+    pthread_mutex_lock(&w->lock);
+    w->task = *task;
+    w->has_task = w->feeds_from_queue;
+    w->lease_lost = false;
+    pthread_mutex_unlock(&w->lock);
+    atomic_store(&w->progress.rows, 0);
+    atomic_store(&w->progress.rejected, 0);
+    atomic_store(&w->progress.bytes_read, 0);
+    atomic_store(&w->progress.scheduler_moves, 0);
+    worker_send(w, json_pack("{s:s, s:I, s:s, s:s}", "type", "task-begin", "task_id", (json_int_t)task->task_id,
+                             "source", task->source, "table", task->table));
+}
+
+static bool end_task(struct worker *w)
+{
+    bool lost;
+
+    pthread_mutex_lock(&w->lock);
+    w->has_task = false;
+    lost = w->lease_lost;
+    if (lost && atomic_load(&w->stop) == FR_STOP_NOW)
+        atomic_store(&w->stop, FR_RUN_ON); /* the stop was for this task alone */
+    pthread_mutex_unlock(&w->lock);
+    return lost;
+}
+
+/* Without a queue the worker itself tries again, until --retry-for has passed without any progress. */
+static fr_status attempt_with_retries(struct worker *w, const struct fr_load_job *job, struct fr_task *task,
+                                      struct fr_load_result *r, struct fr_err *err)
+{
+    uint64_t since_ms = fr_clock_ms();
+    int64_t progress = -1, client_cpu_ms = 0, bytes_sent = 0;
+    bool connected = w->session != NULL;
+
+    for (;;) {
+        fr_status st = fr_load_attempt(job, &w->session, r, err);
+        uint64_t wait_ms = fr_backoff_ms((unsigned)task->attempts, BACKOFF_BASE_MS, 5000);
+        bool once = strcmp(task->source, "-") == 0 || job->options->ledger_choice != 0;
+
+        client_cpu_ms += r->client_cpu_ms;
+        bytes_sent += r->bytes_sent;
+        connected = connected || st != FR_ECONNECT;
+        if (r->bytes_read != progress)
+            since_ms = fr_clock_ms();
+        progress = r->bytes_read;
+        if (st == FR_OK || once || !connected || !fr_error_is_retryable(err) || worker_is_stopped(w) ||
+            fr_clock_ms() - since_ms + wait_ms > (uint64_t)w->settings->retry_for_s * 1000) {
+            r->client_cpu_ms = client_cpu_ms;
+            r->bytes_sent = bytes_sent;
+            /* after a first login a server that stays away is a failed task, not a failed start */
+            if (st == FR_ECONNECT && connected)
+                st = err->status = FR_ELOST;
+            return st;
+        }
+        fr_log(FR_LOG_WARN, "%s; trying again", err->text);
+        fr_sleep_ms(wait_ms);
+        task->attempts++;
+    }
+}
+
+static fr_status load_task(struct worker *w, struct fr_task *task, struct fr_load_result *r, struct fr_err *err)
+{
+    struct attempt a = {.w = w, .task = task};
+    struct fr_settings options;
+    struct fr_load_job job = {
+        .source = task->source,
+        .table = task->table,
+        .options = &options.load,
+        .engine = &fr_bcp_engine,
+        .epoch = w->feeds_from_queue ? task->epoch : 0,
+        .connect = connect_target,
+        .confirm = confirm_lease,
+        .ctx = &a,
+        .stop = &w->stop,
+        .progress = &w->progress,
+        .observe_scheduler = !w->same_server || w->control == NULL,
+        .trims_blanks = fr_dblib_trims_blanks(),
+    };
+    fr_status st;
+
+    memset(r, 0, sizeof *r);
+    r->server_cpu_ms = r->server_reads = r->server_writes = r->server_logical_reads = -1;
+    r->scheduler_id = -1;
+    snprintf(job.key.load_id, sizeof job.key.load_id, "%s", task->load_id);
+    job.key.range_start = task->range_start;
+    job.key.range_end = task->range_end;
+    st = read_options(task, &options, err);
+    if (st == FR_OK) {
+        enter_database(w, task->database);
+        st = w->feeds_from_queue ? fr_load_attempt(&job, &w->session, r, err)
+                                 : attempt_with_retries(w, &job, task, r, err);
+    }
+    fr_settings_free(&options);
+    return st;
+}
+
+fr_status worker_run_task(struct worker *w, const struct fr_task *given, bool *failed, struct fr_err *err)
+{
+    struct fr_task task = *given;
+    struct fr_load_result r;
+    struct fr_task_failure f;
+    struct fr_err why = {0};
+    const char *state = "done";
+    bool lost, accepted = true;
+    fr_status st;
+
+    *failed = false;
+    begin_task(w, &task);
+    st = load_task(w, &task, &r, &why);
+    if (st == FR_OK && w->feeds_from_queue)
+        st = end_in_queue(w, &task, &r, &why);
+    lost = end_task(w);
+    if (st != FR_OK) {
+        why.status = st;
+        describe_failure(&why, &task, &r, &f);
+        state = lost || st == FR_EFENCED ? "lost" : w->feeds_from_queue ? state_after_failure(&f, &task)
+                                                  : st == FR_EINTR      ? "stopped"
+                                                                        : "failed";
+        if (w->feeds_from_queue && !lost && st != FR_EFENCED &&
+            fr_queue_fail(w->control, &task, &f, &accepted, err) != FR_OK)
+            fr_log(FR_LOG_WARN, "task %lld: %s", (long long)task.task_id, err->text);
+        *failed = strcmp(state, "failed") == 0;
+        *err = why;
+    }
+    worker_send(w, task_json(&task, &r, state, st == FR_OK ? NULL : &why));
+    if (w->ipc_fd < 0)
+        fr_log(st == FR_OK ? FR_LOG_INFO : FR_LOG_ERROR, "task %lld %s: %lld rows, %lld rejected%s%s",
+               (long long)task.task_id, state, (long long)r.rows, (long long)r.rejected, st == FR_OK ? "" : "; ",
+               st == FR_OK ? "" : why.text);
+    return st;
+}
+
+void worker_task_from_json(const json_t *m, struct fr_task *out)
+{
+    static const char *const keys[] = {"source", "database", "table", "options"};
+    const char **fields[] = {&out->source, &out->database, &out->table, &out->options};
+    size_t used = 0;
+
+    memset(out, 0, sizeof *out);
+    out->range_end = fr_ipc_number(m, "range_end", -1);
+    out->range_start = fr_ipc_number(m, "range_start", 0);
+    out->task_id = fr_ipc_number(m, "task_id", 0);
+    out->attempts = fr_ipc_number(m, "attempts", 1);
+    out->max_attempts = 1;
+    out->kind = "load";
+    out->server = "";
+    snprintf(out->load_id, sizeof out->load_id, "%s", fr_ipc_text(m, "load_id"));
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        int n = snprintf(out->text + used, sizeof out->text - used, "%s", fr_ipc_text(m, keys[i]));
+
+        *fields[i] = out->text + used;
+        used += (size_t)n + 1;
+        if (used >= sizeof out->text)
+            used = sizeof out->text - 1;
+    }
+}

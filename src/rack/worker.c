@@ -1,0 +1,346 @@
+#include "rack/worker_priv.h"
+
+#include "base/log.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { START_POLL_MS = 500, PING_MS = 30000, IDLE_MIN_MS = 50, IDLE_MAX_MS = 1000 };
+
+/* The one flag a signal handler may touch: how often a foreground worker was asked to stop. */
+static volatile sig_atomic_t signals_seen;
+
+static void on_signal(int number)
+{
+    (void)number;
+    signals_seen++;
+}
+
+/* A child leaves the terminal's signals to its coordinator and obeys the pipe; a foreground worker obeys them. */
+static void set_signals(bool is_child)
+{
+    struct sigaction sa = {.sa_handler = is_child ? SIG_IGN : on_signal};
+
+    sigaction(SIGINT, &sa, NULL);
+    sigaction(SIGTERM, &sa, NULL);
+    sa.sa_handler = SIG_IGN;
+    sigaction(SIGPIPE, &sa, NULL);
+}
+
+static void look_at_signals(struct worker *w)
+{
+    int seen = (int)signals_seen;
+
+    if (seen > 0 && atomic_load(&w->stop) < seen)
+        atomic_store(&w->stop, seen >= 2 ? FR_STOP_NOW : FR_STOP_AT_BATCH);
+}
+
+/* Signals must reach a load under way: a thread turns the count into the stop flag. */
+static void *watch_signals(void *arg)
+{
+    struct worker *w = arg;
+    bool stops = false;
+
+    while (!stops) {
+        look_at_signals(w);
+        fr_sleep_ms(100);
+        pthread_mutex_lock(&w->lock);
+        stops = w->keeper_stops;
+        pthread_mutex_unlock(&w->lock);
+    }
+    return NULL;
+}
+
+static fr_status read_hello(struct worker *w, struct fr_err *err)
+{
+    json_t *m = NULL;
+    const char *password;
+    fr_status st = fr_ipc_receive(w->ipc_fd, 30000, &m);
+
+    if (st != FR_OK || !fr_ipc_is(m, "hello")) {
+        json_decref(m);
+        return fr_err_set(err, FR_EPROTO, "the coordinator's first message did not come");
+    }
+    w->feeds_from_queue = json_is_true(json_object_get(m, "queue"));
+    w->id.run_id = fr_ipc_number(m, "run_id", 0);
+    snprintf(w->id.name, sizeof w->id.name, "%s", fr_ipc_text(m, "name"));
+    w->client_cpu = (int)fr_ipc_number(m, "cpu", -1);
+    st = fr_settings_from_json(w->settings, ~0u, json_object_get(m, "settings"), "settings", err);
+    password = fr_ipc_text(m, "password");
+    fr_secret_free(&w->settings->password);
+    if (st == FR_OK)
+        st = fr_secret_new(password, strlen(password), &w->settings->password, err);
+    json_decref(m);
+    return st;
+}
+
+static void pin_client(struct worker *w)
+{
+    cpu_set_t set;
+
+    if (w->client_cpu < 0)
+        return;
+    CPU_ZERO(&set);
+    CPU_SET((size_t)w->client_cpu, &set);
+    if (sched_setaffinity(0, sizeof set, &set) != 0)
+        w->client_cpu = -1;
+}
+
+static fr_status open_control(struct worker *w, struct fr_err *err)
+{
+    fr_status st = fr_connector_init(&w->connector, w->settings, err);
+
+    if (st != FR_OK || !w->feeds_from_queue)
+        return st;
+    w->same_server = strcmp(fr_settings_control_server(w->settings), w->settings->server) == 0;
+    st = fr_control_open(fr_connector_control, &w->connector, &w->control, err);
+    return st == FR_OK ? fr_worker_add(w->control, &w->id, err) : st;
+}
+
+static void set_state(struct worker *w, const char *state, int64_t task_id)
+{
+    struct fr_worker_state s = {
+        .state = state,
+        .spid = w->session != NULL ? w->session->spid : -1,
+        .scheduler_id = atomic_load(&w->progress.scheduler_id),
+        .client_cpu_id = w->client_cpu,
+        .pin_attempts = w->pin_attempts,
+        .task_id = task_id,
+        .rows = -1,
+        .bytes_read = -1,
+    };
+    struct fr_err err;
+
+    /* a row for people to look at: a load does not stop for it */
+    if (w->control != NULL && fr_worker_set(w->control, &w->id, &s, &err) != FR_OK)
+        fr_log(FR_LOG_WARN, "%s", err.text);
+}
+
+/* Keep the idle connection alive; the server's time-outs and middle boxes end silent ones. */
+static fr_status ping(struct worker *w)
+{
+    return w->session == NULL ? FR_OK : fr_sql_run(w->session, "SELECT 1", NULL, NULL, NULL);
+}
+
+static fr_status wait_for_start(struct worker *w, struct fr_err *err)
+{
+    uint64_t pinged_ms = fr_clock_ms();
+
+    worker_send(w, json_pack("{s:s, s:i, s:i, s:i, s:i}", "type", "armed", "spid",
+                             w->session != NULL ? w->session->spid : 0, "scheduler",
+                             atomic_load(&w->progress.scheduler_id), "cpu", w->client_cpu, "pin_attempts",
+                             w->pin_attempts));
+    set_state(w, "armed", -1);
+    for (;;) {
+        bool started = false;
+
+        if (w->ipc_fd >= 0) {
+            started = worker_wait(w, &w->started, START_POLL_MS);
+        } else if (w->id.run_id > 0) {
+            fr_status st = fr_run_is_started(w->control, w->id.run_id, &started, err);
+
+            if (st != FR_OK)
+                return st;
+            if (!started)
+                fr_sleep_ms(START_POLL_MS);
+        } else {
+            started = true; /* a worker of no run begins at once */
+        }
+        if (started)
+            return FR_OK;
+        if (worker_is_stopped(w))
+            return fr_err_set(err, FR_EINTR, "stopped before the start signal");
+        if (fr_clock_ms() - pinged_ms > PING_MS) {
+            pinged_ms = fr_clock_ms();
+            if (ping(w) != FR_OK)
+                fr_sql_close(&w->session);
+        }
+    }
+}
+
+/* FR_OK with a task; FR_EMPTY: the queue is drained. */
+static fr_status next_from_queue(struct worker *w, struct fr_task *out, struct fr_err *err)
+{
+    for (unsigned round = 1;; round++) {
+        struct fr_claimer who = {
+            .worker = &w->id,
+            .target_server = w->settings->server,
+            .spid = w->session != NULL ? w->session->spid : -1,
+            .scheduler_id = atomic_load(&w->progress.scheduler_id),
+            .client_cpu_id = w->client_cpu,
+            .lease_s = w->settings->lease_s,
+        };
+        struct fr_queue_state q;
+        int64_t swept;
+        fr_status st;
+
+        if (worker_is_stopped(w))
+            return fr_err_set(err, FR_EINTR, "stopped");
+        st = fr_queue_claim(w->control, &who, out, err);
+        if (st != FR_EMPTY)
+            return st;
+        /* nothing now: it may all be done, or active elsewhere, waiting for its time, or locked this moment */
+        st = fr_queue_sweep(w->control, &swept, err);
+        if (st == FR_OK)
+            st = fr_queue_state(w->control, w->settings->server, &q, err);
+        if (st != FR_OK)
+            return st;
+        if (q.ready == 0 && q.active == 0)
+            return FR_EMPTY;
+        if (swept == 0)
+            fr_sleep_ms(IDLE_MIN_MS + fr_random_below(fr_backoff_ms(round, IDLE_MIN_MS * 2, IDLE_MAX_MS)));
+    }
+}
+
+static fr_status next_from_coordinator(struct worker *w, struct fr_task *out, struct fr_err *err)
+{
+    json_t *m;
+
+    worker_send(w, json_pack("{s:s}", "type", "next"));
+    for (;;) {
+        pthread_mutex_lock(&w->lock);
+        while (w->next_task == NULL && !w->drained && !worker_is_stopped(w) && !w->coordinator_gone)
+            pthread_cond_wait(&w->changed, &w->lock);
+        m = w->next_task;
+        w->next_task = NULL;
+        pthread_mutex_unlock(&w->lock);
+        if (m == NULL)
+            return worker_is_stopped(w) ? fr_err_set(err, FR_EINTR, "stopped") : FR_EMPTY;
+        worker_task_from_json(m, out);
+        json_decref(m);
+        return FR_OK;
+    }
+}
+
+/* A target that went away after the first login may come back within --retry-for. */
+static fr_status reconnect(struct worker *w, struct fr_err *err)
+{
+    uint64_t since_ms = fr_clock_ms();
+    fr_status st;
+
+    for (unsigned round = 1;; round++) {
+        uint64_t wait_ms = fr_backoff_ms(round, 250, 5000);
+
+        if (w->claim.token[0] != '\0')
+            (void)fr_scheduler_release(w->control, &w->claim, NULL);
+        st = worker_pin(w, err);
+        if (st != FR_ECONNECT && st != FR_ELOST)
+            return st;
+        if (worker_is_stopped(w) || fr_clock_ms() - since_ms + wait_ms > (uint64_t)w->settings->retry_for_s * 1000)
+            return fr_err_set(err, FR_ELOST, "%s is gone for longer than --retry-for %llds", w->settings->server,
+                              (long long)w->settings->retry_for_s);
+        fr_sleep_ms(wait_ms);
+    }
+}
+
+static fr_status work(struct worker *w, struct fr_err *err)
+{
+    struct fr_task *task = calloc(1, sizeof *task);
+    struct fr_err why;
+    bool any_failed = false;
+    fr_status st = task == NULL ? fr_err_set(err, FR_ENOMEM, "no memory for a task") : FR_OK;
+
+    set_state(w, "running", -1);
+    while (st == FR_OK) {
+        bool failed = false;
+        fr_status got;
+
+        if (w->session != NULL && w->session->lost)
+            fr_sql_close(&w->session);
+        if (w->session == NULL && w->feeds_from_queue)
+            st = reconnect(w, err);
+        if (st == FR_OK)
+            st = w->feeds_from_queue ? next_from_queue(w, task, err) : next_from_coordinator(w, task, err);
+        if (st != FR_OK)
+            break;
+        got = worker_run_task(w, task, &failed, &why);
+        any_failed = any_failed || failed || (!w->feeds_from_queue && got != FR_OK);
+        if (worker_is_stopped(w))
+            st = fr_err_set(err, FR_EINTR, "stopped");
+    }
+    free(task);
+    if (st == FR_EMPTY)
+        st = any_failed ? fr_err_set(err, FR_EDATA, "%s", why.text) : FR_OK;
+    return st;
+}
+
+static fr_status arm_and_work(struct worker *w, struct fr_err *err)
+{
+    fr_status st = worker_pin(w, err);
+
+    if (st == FR_EMPTY)
+        return FR_OK; /* the queue was drained before a scheduler came free */
+    if (st == FR_OK)
+        st = wait_for_start(w, err);
+    return st == FR_OK ? work(w, err) : st;
+}
+
+static void name_worker(struct worker *w)
+{
+    if (gethostname(w->id.host, sizeof w->id.host - 1) != 0)
+        snprintf(w->id.host, sizeof w->id.host, "unknown");
+    w->id.pid = (int)getpid();
+    if (w->id.name[0] == '\0')
+        snprintf(w->id.name, sizeof w->id.name, "worker-%d", w->id.pid);
+}
+
+static fr_status prepare(struct worker *w, struct fr_err *err)
+{
+    bool is_child = w->settings->ipc_fd >= 0;
+    fr_status st = FR_OK;
+
+    set_signals(is_child);
+    w->ipc_fd = (int)w->settings->ipc_fd;
+    w->client_cpu = -1;
+    w->feeds_from_queue = true;
+    w->id.run_id = w->settings->run_id;
+    atomic_store(&w->progress.scheduler_id, -1);
+    fr_secret_protect_process();
+    if (is_child)
+        st = read_hello(w, err);
+    else
+        st = fr_settings_find_password(w->settings, err);
+    name_worker(w);
+    pin_client(w);
+    return st == FR_OK ? open_control(w, err) : st;
+}
+
+fr_status fr_worker_run(struct fr_settings *s, struct fr_err *err)
+{
+    struct worker w = {.settings = s};
+    bool keeper_runs = false, watcher_runs = false;
+    pthread_t watcher;
+    fr_status st;
+
+    pthread_mutex_init(&w.lock, NULL);
+    pthread_cond_init(&w.changed, NULL);
+    st = prepare(&w, err);
+    if (st == FR_OK) {
+        st = keeper_start(&w, err);
+        keeper_runs = st == FR_OK;
+    }
+    if (st == FR_OK && w.ipc_fd < 0)
+        watcher_runs = pthread_create(&watcher, NULL, watch_signals, &w) == 0;
+    if (st == FR_OK)
+        st = arm_and_work(&w, err);
+    if (w.claim.token[0] != '\0')
+        (void)fr_scheduler_release(w.control, &w.claim, NULL);
+    set_state(&w, st == FR_OK || st == FR_EDATA || st == FR_EINTR ? "done" : "failed", -1);
+    worker_send(&w, json_pack("{s:s, s:s, s:i, s:s}", "type", "end", "status", fr_status_name(st), "exit",
+                              fr_status_exit(st), "error", st == FR_OK ? "" : err->text));
+    if (keeper_runs)
+        keeper_stop(&w);
+    if (watcher_runs)
+        pthread_join(watcher, NULL);
+    fr_sql_close(&w.session);
+    fr_control_close(&w.control);
+    fr_connector_free(&w.connector);
+    json_decref(w.next_task);
+    pthread_cond_destroy(&w.changed);
+    pthread_mutex_destroy(&w.lock);
+    return st;
+}

@@ -1,0 +1,65 @@
+/* worker_priv.h - what the threads of one worker share, for rack/ only. */
+#ifndef FR_RACK_WORKER_PRIV_H
+#define FR_RACK_WORKER_PRIV_H
+
+#include "control/queue.h"
+#include "load/loader.h"
+#include "rack/connector.h"
+#include "rack/ipc.h"
+#include "rack/worker.h"
+
+#include <pthread.h>
+
+enum { WORKER_DATABASE_BYTES = 300, KEEPER_TICK_MS = 250 };
+
+struct worker {
+    struct fr_settings *settings;
+    struct fr_connector connector;
+    int ipc_fd;                 /* -1: no coordinator */
+    bool feeds_from_queue;      /* else the coordinator hands out the tasks */
+    struct fr_control *control; /* NULL without a queue */
+    bool same_server;           /* control connection may watch the target's requests */
+    struct fr_worker_id id;
+    struct fr_sql *session;     /* to the target; the loading thread's */
+    char database[WORKER_DATABASE_BYTES]; /* the session is in */
+    int pin_attempts;
+    int client_cpu; /* -1 = not pinned */
+    bool view_missing_said;
+
+    struct fr_load_progress progress;
+    _Atomic int stop;        /* enum fr_stop */
+    _Atomic int target_spid; /* for the keeper's look at the scheduler; 0 = none */
+
+    /* lock: guards what follows; taken last, never held over a call to a server or the pipe */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool pin_granted;
+    bool started;
+    bool drained;
+    bool coordinator_gone;
+    json_t *next_task;     /* owned; handed over by the keeper */
+    struct fr_task task;   /* being loaded, from the queue */
+    bool has_task;
+    bool lease_lost;
+    struct fr_claim claim; /* of a scheduler row */
+    bool keeper_stops;
+    pthread_t keeper;
+};
+
+/* keeper.c */
+fr_status keeper_start(struct worker *w, struct fr_err *err);
+void keeper_stop(struct worker *w);
+/* Wait until *flag (one of the fields above) is true; false: stopped or the coordinator is gone. */
+bool worker_wait(struct worker *w, const bool *flag, unsigned timeout_ms);
+void worker_send(struct worker *w, json_t *message);
+bool worker_is_stopped(struct worker *w);
+
+/* pin.c: on FR_OK w->session is open and, unless --pin off, w->claim is held. */
+fr_status worker_pin(struct worker *w, struct fr_err *err);
+
+/* task.c: load one task and report it.  *failed: it is finally failed. */
+fr_status worker_run_task(struct worker *w, const struct fr_task *task, bool *failed, struct fr_err *err);
+/* A task handed over by the coordinator, as the queue would give it. */
+void worker_task_from_json(const json_t *message, struct fr_task *out);
+
+#endif
