@@ -242,6 +242,15 @@ void fr_settings_print_help(unsigned groups, FILE *out)
     }
 }
 
+fr_status fr_settings_require_target(const struct fr_settings *s, struct fr_err *err)
+{
+    if (s->server == NULL)
+        return fr_err_set(err, FR_EARG, "no server given: -S HOST[:PORT] (or FULLRACK_SERVER)");
+    if (s->user == NULL)
+        return fr_err_set(err, FR_EARG, "no login given: -U USER (or FULLRACK_USER)");
+    return FR_OK;
+}
+
 fr_status fr_settings_find_password(struct fr_settings *s, struct fr_err *err)
 {
     char prompt[300];

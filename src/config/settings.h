@@ -101,6 +101,9 @@ fr_status fr_settings_from_json(struct fr_settings *s, unsigned groups, json_t *
 /* Print the options of the groups, for --help. */
 void fr_settings_print_help(unsigned groups, FILE *out);
 
+/* FR_EARG when server or login are missing, saying how to give them. */
+fr_status fr_settings_require_target(const struct fr_settings *s, struct fr_err *err);
+
 /* The password from --password-file, FULLRACK_PASSWORD, or a prompt; set in s->password. */
 fr_status fr_settings_find_password(struct fr_settings *s, struct fr_err *err);
 

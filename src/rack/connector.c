@@ -23,10 +23,6 @@ fr_status fr_connector_init(struct fr_connector *c, const struct fr_settings *s,
 
     memset(c, 0, sizeof *c);
     c->settings = s;
-    if (s->server == NULL)
-        return fr_err_set(err, FR_EARG, "no server given: -S HOST[:PORT] (or FULLRACK_SERVER)");
-    if (s->user == NULL)
-        return fr_err_set(err, FR_EARG, "no login given: -U USER (or FULLRACK_USER)");
     if (s->control_password_file != NULL) {
         fr_status st = fr_secret_read_file(s->control_password_file, &c->control_password, err);
 

@@ -5,3 +5,11 @@ libfrclient_a_SOURCES += \
 	src/rack/keeper.c \
 	src/rack/pin.c \
 	src/rack/task.c
+libfrclient_a_SOURCES += \
+	src/rack/result.c src/rack/result.h \
+	src/rack/view.c src/rack/view.h \
+	src/rack/coordinator.c src/rack/coordinator.h src/rack/coordinator_priv.h \
+	src/rack/child.c \
+	src/rack/start.c \
+	src/rack/dispatch.c \
+	src/rack/dbjob.c

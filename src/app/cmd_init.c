@@ -1,0 +1,109 @@
+/* fullrack init: create or upgrade the control database, the schedulers' rows, and the target's ledger. */
+#include "app/command.h"
+#include "db/statements.h"
+#include "db/table.h"
+#include "load/ledger.h"
+#include "rack/connector.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MAX_SCHEDULERS = 4096, MAX_STATEMENT_BYTES = 1024 };
+
+struct scheduler_list {
+    int ids[MAX_SCHEDULERS];
+    size_t count;
+};
+
+static fr_status take_scheduler(void *ctx, const struct fr_sql_row *row, struct fr_err *err)
+{
+    struct scheduler_list *list = ctx;
+
+    (void)err;
+    if (list->count < MAX_SCHEDULERS && row->columns > 0 && row->values[0] != NULL)
+        list->ids[list->count++] = (int)strtol(row->values[0], NULL, 10);
+    return FR_OK;
+}
+
+static fr_status create_database(const struct fr_connector *c, const char *name, struct fr_err *err)
+{
+    char quoted[300], sql[MAX_STATEMENT_BYTES];
+    struct fr_sql_param params[] = {fr_sql_in_text("@name", name)};
+    struct fr_sql_one one = {0};
+    struct fr_sql *s = NULL;
+    fr_status st;
+
+    if (!fr_name_quote(name, quoted, sizeof quoted))
+        return fr_err_set(err, FR_EARG, "the name of the control database is too long");
+    st = fr_connector_control_server(c, &s, err);
+    if (st == FR_OK)
+        st = fr_sql_run_params(s, "SELECT DB_ID(@name)", params, 1, fr_sql_take_one, &one, err);
+    if (st == FR_OK && (!one.found || one.values[0] == NULL)) {
+        snprintf(sql, sizeof sql, "CREATE DATABASE %s", quoted);
+        st = fr_sql_run(s, sql, NULL, NULL, err);
+        if (st != FR_OK)
+            fr_err_wrap(err, "creating the control database %s", name);
+    }
+    fr_sql_close(&s);
+    return st;
+}
+
+/* The schedulers a worker may use: the target's visible ones, else as many as this machine has CPUs... none:
+   a server that does not show them is run without pinning. */
+static fr_status ask_schedulers(const struct fr_connector *c, struct scheduler_list *list, bool *shown,
+                                struct fr_err *err)
+{
+    struct fr_sql *s = NULL;
+    fr_status st = fr_connector_target(c, NULL, "fullrack init", &s, err);
+
+    *shown = false;
+    if (st != FR_OK)
+        return st;
+    if (fr_sql_run(s, fr_stmt_visible_schedulers, take_scheduler, list, NULL) == FR_OK)
+        *shown = list->count > 0;
+    /* the ledger belongs to the target database; without the right to make it, load says so */
+    if (c->settings->database != NULL)
+        st = fr_ledger_create(s, err);
+    fr_sql_close(&s);
+    return st;
+}
+
+int command_init(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err)
+{
+    struct scheduler_list list = {.count = 0};
+    struct fr_connector c;
+    struct fr_sql *control = NULL;
+    int64_t total = 0;
+    bool shown = false;
+    fr_status st;
+
+    (void)args;
+    st = fr_settings_require_target(s, err);
+    if (st == FR_OK)
+        st = fr_settings_find_password(s, err);
+    if (st != FR_OK)
+        return fr_status_exit(st);
+    st = fr_connector_init(&c, s, err);
+    if (st == FR_OK)
+        st = create_database(&c, fr_settings_control_database(s), err);
+    if (st == FR_OK)
+        st = fr_connector_control(&c, &control, err);
+    if (st == FR_OK)
+        st = fr_control_install(control, err);
+    if (st == FR_OK)
+        st = ask_schedulers(&c, &list, &shown, err);
+    if (st == FR_OK && !shown)
+        list.ids[list.count++] = 0;
+    if (st == FR_OK)
+        st = fr_control_fill_schedulers(control, list.ids, list.count, &total, err);
+    if (st == FR_OK && s->json)
+        printf("{\"control_database\": \"%s\", \"schedulers\": %lld}\n", fr_settings_control_database(s),
+               (long long)total);
+    else if (st == FR_OK && !s->quiet)
+        printf("control database %s is ready; %lld scheduler%s may carry a load%s\n", fr_settings_control_database(s),
+               (long long)total, total == 1 ? "" : "s",
+               shown ? "" : " (the server does not show its schedulers: add rows to scheduler_use for more)");
+    fr_sql_close(&control);
+    fr_connector_free(&c);
+    return fr_status_exit(st);
+}

@@ -1,0 +1,68 @@
+/* fullrack run, spawnmany, start: drain the queue with a rack of workers. */
+#include "app/command.h"
+#include "base/num.h"
+#include "rack/connector.h"
+#include "rack/coordinator.h"
+
+#include <stdio.h>
+
+int command_run(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err)
+{
+    struct fr_result result = {0};
+    int exit_status = 1;
+    fr_status st;
+
+    (void)args;
+    st = fr_settings_require_target(s, err);
+    if (st == FR_OK)
+        st = fr_settings_find_password(s, err);
+    if (st == FR_OK)
+        st = fr_result_init(&result, err);
+    if (st == FR_OK)
+        st = fr_rack_run(s, NULL, &result, &exit_status, err);
+    if (st == FR_OK && s->json)
+        fr_result_print_json(&result, stdout);
+    else if (st == FR_OK && (!s->quiet || exit_status != 0))
+        fr_result_print(&result, exit_status == 0 ? stdout : stderr);
+    fr_result_free(&result);
+    return st == FR_OK ? exit_status : fr_status_exit(st);
+}
+
+int command_spawnmany(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err)
+{
+    /* the record team's call was `Spawnmany Bulk2 96`: the number is the last word */
+    const char *number = args->items[args->count - 1];
+
+    if (fr_num_i64(number, 1, 1024, &s->workers) != FR_OK)
+        return fr_status_exit(fr_err_set(err, FR_EARG, "spawnmany %s: expected a number of workers, 1 to 1024", number));
+    return command_run(s, args, err);
+}
+
+int command_start(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err)
+{
+    struct fr_connector connector;
+    struct fr_control *control = NULL;
+    bool raised = false;
+    int64_t run_id;
+    fr_status st;
+
+    if (fr_num_i64(args->items[0], 1, INT64_MAX, &run_id) != FR_OK)
+        return fr_status_exit(fr_err_set(err, FR_EARG, "%s is not the number of a run", args->items[0]));
+    st = fr_settings_require_target(s, err);
+    if (st == FR_OK)
+        st = fr_settings_find_password(s, err);
+    if (st != FR_OK)
+        return fr_status_exit(st);
+    st = fr_connector_init(&connector, s, err);
+    if (st == FR_OK)
+        st = fr_control_open(fr_connector_control, &connector, &control, err);
+    if (st == FR_OK)
+        st = fr_run_signal_start(control, run_id, &raised, err);
+    if (st == FR_OK && !raised)
+        st = fr_err_set(err, FR_EARG, "there is no run %lld in the control database", (long long)run_id);
+    if (st == FR_OK && !s->quiet)
+        printf("run %lld started\n", (long long)run_id);
+    fr_control_close(&control);
+    fr_connector_free(&connector);
+    return fr_status_exit(st);
+}

@@ -1,0 +1,116 @@
+/* fullrack status: the queue, the schedulers, the workers. */
+#include "app/command.h"
+#include "control/queue.h"
+#include "rack/connector.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct section {
+    const char *key;
+    const char *title;
+    const char *sql;
+};
+
+static const struct section sections[] = {
+    {"tasks", "last tasks",
+     "SELECT TOP (20) task_id, state, source, target_table, attempts, rows_loaded, rows_rejected, duration_ms, "
+     "scheduler_id, worker, last_error FROM dbo.work_queue ORDER BY task_id DESC"},
+    {"schedulers", "schedulers",
+     "SELECT scheduler_id, CASE WHEN claim_token IS NULL THEN 'free' ELSE 'used' END AS state, worker, host, spid, "
+     "claims FROM dbo.scheduler_use ORDER BY scheduler_id"},
+    {"workers", "workers of the last run",
+     "SELECT worker, host, pid, state, spid, scheduler_id, pin_attempts, last_seen FROM dbo.worker WHERE run_id = "
+     "(SELECT MAX(run_id) FROM dbo.worker) ORDER BY worker_id"},
+};
+
+/* Rows as JSON objects; integers stay numbers. */
+static fr_status take_row(void *ctx, const struct fr_sql_row *row, struct fr_err *err)
+{
+    json_t *o = json_object();
+
+    (void)err;
+    for (size_t i = 0; i < row->columns; i++) {
+        const char *v = row->values[i];
+        bool number = v != NULL && v[0] != '\0' && strspn(v, "0123456789") == strlen(v) && strlen(v) < 19;
+
+        json_object_set_new(o, row->names[i], v == NULL ? json_null() : number ? json_integer(strtoll(v, NULL, 10)) : json_string(v));
+    }
+    json_array_append_new((json_t *)ctx, o);
+    return FR_OK;
+}
+
+static void print_table(const struct section *s, json_t *rows)
+{
+    size_t i;
+    json_t *row, *value;
+    const char *key;
+
+    printf("\n%s:\n", s->title);
+    json_array_foreach(rows, i, row)
+    {
+        json_object_foreach(row, key, value)
+        {
+            if (json_is_null(value))
+                continue;
+            if (json_is_integer(value))
+                printf("  %s %lld", key, (long long)json_integer_value(value));
+            else
+                printf("  %s", json_string_value(value));
+        }
+        putchar('\n');
+    }
+}
+
+static fr_status show(struct fr_settings *s, struct fr_control *control, struct fr_err *err)
+{
+    struct fr_queue_state q;
+    json_t *doc;
+    fr_status st = fr_queue_state(control, NULL, &q, err);
+
+    if (st != FR_OK)
+        return st;
+    doc = json_pack("{s:{s:I, s:I, s:I, s:I, s:I}}", "queue", "ready", (json_int_t)q.ready, "active",
+                    (json_int_t)q.active, "done", (json_int_t)q.done, "failed", (json_int_t)q.failed, "cancelled",
+                    (json_int_t)q.cancelled);
+    if (!s->json)
+        printf("queue: %lld ready, %lld active, %lld done, %lld failed, %lld cancelled\n", (long long)q.ready,
+               (long long)q.active, (long long)q.done, (long long)q.failed, (long long)q.cancelled);
+    for (size_t i = 0; st == FR_OK && i < sizeof sections / sizeof sections[0]; i++) {
+        json_t *rows = json_array();
+
+        st = fr_control_run(control, sections[i].sql, NULL, 0, take_row, rows, err);
+        if (st == FR_OK && !s->json)
+            print_table(&sections[i], rows);
+        json_object_set_new(doc, sections[i].key, rows);
+    }
+    if (st == FR_OK && s->json) {
+        json_dumpf(doc, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+        putchar('\n');
+    }
+    json_decref(doc);
+    return st;
+}
+
+int command_status(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err)
+{
+    struct fr_connector c;
+    struct fr_control *control = NULL;
+    fr_status st;
+
+    (void)args;
+    st = fr_settings_require_target(s, err);
+    if (st == FR_OK)
+        st = fr_settings_find_password(s, err);
+    if (st != FR_OK)
+        return fr_status_exit(st);
+    st = fr_connector_init(&c, s, err);
+    if (st == FR_OK)
+        st = fr_control_open(fr_connector_control, &c, &control, err);
+    if (st == FR_OK)
+        st = show(s, control, err);
+    fr_control_close(&control);
+    fr_connector_free(&c);
+    return fr_status_exit(st);
+}

@@ -1,0 +1,31 @@
+/*
+ * command.h - one sub-command: its row in main.c's table and what its function is given.
+ */
+#ifndef FR_APP_COMMAND_H
+#define FR_APP_COMMAND_H
+
+#include "config/settings.h"
+
+struct command {
+    const char *name;
+    const char *arguments; /* for the usage line */
+    const char *summary;
+    const char *examples;  /* lines for --help, may be NULL */
+    unsigned groups;       /* options it takes */
+    size_t min_arguments, max_arguments;
+    /* Returns the command's exit status; err is printed when it is filled (status not FR_OK). */
+    int (*run)(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
+};
+
+int command_load(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
+int command_init(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
+int command_add(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
+int command_run(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
+int command_spawnmany(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
+int command_worker(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
+int command_start(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
+int command_status(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
+int command_query(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
+int command_gen(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
+
+#endif

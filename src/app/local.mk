@@ -1,0 +1,25 @@
+bin_PROGRAMS += fullrack
+fullrack_CPPFLAGS = $(libfrclient_a_CPPFLAGS)
+fullrack_SOURCES = \
+	src/app/main.c src/app/command.h \
+	src/app/sources.c src/app/sources.h \
+	src/app/lineitem.c src/app/lineitem.h \
+	src/app/cmd_add.c \
+	src/app/cmd_gen.c \
+	src/app/cmd_init.c \
+	src/app/cmd_load.c \
+	src/app/cmd_query.c \
+	src/app/cmd_run.c \
+	src/app/cmd_status.c \
+	src/app/cmd_worker.c
+fullrack_LDADD = libfrclient.a libfrbase.a $(UV_LIBS) $(JANSSON_LIBS) $(ARCHIVE_LIBS) $(DBLIB_LIBS) -lm
+
+# the record team's name for the same program
+all-local: spawnmany
+spawnmany: fullrack$(EXEEXT)
+	@ln -sf fullrack$(EXEEXT) $@
+install-exec-hook:
+	ln -sf fullrack$(EXEEXT) $(DESTDIR)$(bindir)/spawnmany
+uninstall-hook:
+	rm -f $(DESTDIR)$(bindir)/spawnmany
+CLEANFILES += spawnmany

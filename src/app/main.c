@@ -1,0 +1,134 @@
+#include "app/command.h"
+#include "base/log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config.h"
+
+enum {
+    SERVER = FR_GROUP_CONNECTION | FR_GROUP_OUTPUT,
+    CONTROL = SERVER | FR_GROUP_CONTROL,
+};
+
+static const struct command commands[] = {
+    {"add", "TABLE FILE...", "queue one task per file",
+     "  fullrack add -S db1 -U etl -d sales dbo.lineitem '/data/lineitem.*.tbl' -t '|'\n",
+     CONTROL | FR_GROUP_LOAD | FR_GROUP_QUEUE, 2, SIZE_MAX, command_add},
+    {"gen", "lineitem", "make TPC-H LineItem files",
+     "  fullrack gen lineitem --rows 1000000 --files 8 --dir data\n", FR_GROUP_OUTPUT | FR_GROUP_GEN, 1, 1, command_gen},
+    {"init", "", "create or upgrade the control database", "  fullrack init -S db1 -U etl -d sales\n", CONTROL, 0, 0,
+     command_init},
+    {"load", "TABLE FILE...", "load files now, without a queue",
+     "  fullrack load -S db1 -U etl -d sales dbo.lineitem lineitem.1.tbl -t '|'\n"
+     "  zcat big.csv.gz | fullrack load -S db1 -U etl -d sales dbo.t - --format csv --header match\n",
+     SERVER | FR_GROUP_LOAD | FR_GROUP_RUN | FR_GROUP_RESUME, 2, SIZE_MAX, command_load},
+    {"query", "SQL", "run one statement, print its rows",
+     "  fullrack query -S db1 -U etl -d sales 'SELECT COUNT(*) FROM dbo.lineitem'\n", SERVER | FR_GROUP_QUERY, 1, 1,
+     command_query},
+    {"run", "", "drain the queue with one worker per scheduler", "  fullrack run -S db1 -U etl -d sales\n",
+     CONTROL | FR_GROUP_RUN, 0, 0, command_run},
+    {"spawnmany", "[NAME] N", "run with N workers, as the record team called it", "  spawnmany 96\n",
+     CONTROL | FR_GROUP_RUN, 1, 2, command_spawnmany},
+    {"start", "RUN", "raise the start signal of a run begun with --no-start", "  fullrack start 12 -S db1 -U etl\n",
+     CONTROL, 1, 1, command_start},
+    {"status", "", "the queue, the schedulers, the workers", "  fullrack status -S db1 -U etl\n", CONTROL, 0, 0,
+     command_status},
+    {"worker", "", "one worker in the foreground", "  fullrack worker -S db1 -U etl -d sales --run-id 12\n",
+     CONTROL | FR_GROUP_RUN | FR_GROUP_CHILD, 0, 0, command_worker},
+};
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+static void print_commands(FILE *out)
+{
+    fprintf(out, "Usage: fullrack COMMAND [OPTION]... [ARGUMENT]...\n"
+                 "Parallel bulk loads into SQL Server and compatible servers.\n\n");
+    for (size_t i = 0; i < COMMANDS; i++)
+        fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+    fprintf(out, "\n`fullrack COMMAND --help` lists a command's options.\n"
+                 "Every option can also stand in the environment (FULLRACK_<OPTION>) or in --config FILE.\n"
+                 "Exit status: 0 all loaded, 1 some task failed, 2 wrong usage, 3 cannot connect, 4 interrupted.\n");
+}
+
+static void print_help(const struct command *c)
+{
+    printf("Usage: fullrack %s [OPTION]...%s%s\n%s.\n\nOptions:\n", c->name, c->arguments[0] == '\0' ? "" : " ",
+           c->arguments, c->summary);
+    fr_settings_print_help(c->groups, stdout);
+    if (c->examples != NULL)
+        printf("\nExamples:\n%s", c->examples);
+}
+
+static const struct command *find_command(const char *name)
+{
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+static fr_status check_arguments(const struct command *c, const struct fr_arguments *args, struct fr_err *err)
+{
+    if (args->count < c->min_arguments)
+        return fr_err_set(err, FR_EARG, "%s needs %s (try fullrack %s --help)", c->name, c->arguments, c->name);
+    if (args->count > c->max_arguments)
+        return fr_err_set(err, FR_EARG, "%s: unexpected argument %s", c->name, args->items[c->max_arguments]);
+    return FR_OK;
+}
+
+static int run_command(const struct command *c, int argc, char **argv)
+{
+    struct fr_settings s;
+    struct fr_arguments args = {0};
+    struct fr_err err = {0};
+    int exit_status;
+
+    fr_settings_init(&s);
+    if (fr_settings_parse(&s, c->groups, argc, argv, &args, &err) != FR_OK) {
+        exit_status = fr_status_exit(err.status);
+    } else if (s.help) {
+        print_help(c);
+        exit_status = 0;
+    } else if (s.version) {
+        printf("fullrack %s\n", PACKAGE_VERSION);
+        exit_status = 0;
+    } else {
+        fr_log_set_level(s.verbose ? FR_LOG_DEBUG : s.quiet ? FR_LOG_ERROR : FR_LOG_WARN);
+        exit_status = check_arguments(c, &args, &err) == FR_OK ? c->run(&s, &args, &err) : fr_status_exit(err.status);
+    }
+    if (err.status != FR_OK && exit_status != 0)
+        fr_log(FR_LOG_ERROR, "%s", err.text);
+    if (fflush(stdout) != 0 && exit_status == 0) {
+        fr_log(FR_LOG_ERROR, "standard output cannot be written");
+        exit_status = 1;
+    }
+    free(args.items);
+    fr_settings_free(&s);
+    return exit_status;
+}
+
+int main(int argc, char **argv)
+{
+    const char *slash = strrchr(argv[0], '/');
+    const char *program = slash == NULL ? argv[0] : slash + 1;
+    const struct command *c;
+
+    fr_log_init("fullrack", FR_LOG_WARN);
+    if (strcmp(program, "spawnmany") == 0)
+        return run_command(find_command("spawnmany"), argc - 1, argv + 1);
+    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+        print_commands(argc < 2 ? stderr : stdout);
+        return argc < 2 ? 2 : 0;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("fullrack %s\n", PACKAGE_VERSION);
+        return 0;
+    }
+    c = find_command(argv[1]);
+    if (c == NULL) {
+        fr_log(FR_LOG_ERROR, "there is no command %s (try fullrack --help)", argv[1]);
+        return 2;
+    }
+    return run_command(c, argc - 2, argv + 2);
+}

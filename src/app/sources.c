@@ -1,0 +1,146 @@
+#include "app/sources.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAX_SOURCES = 1000000 };
+
+int sources_compare_natural(const char *a, const char *b)
+{
+    while (*a != '\0' && *b != '\0') {
+        if (isdigit((unsigned char)*a) && isdigit((unsigned char)*b)) {
+            size_t na, nb;
+            int order;
+
+            a += strspn(a, "0");
+            b += strspn(b, "0");
+            na = strspn(a, "0123456789");
+            nb = strspn(b, "0123456789");
+            if (na != nb)
+                return na < nb ? -1 : 1;
+            order = memcmp(a, b, na);
+            if (order != 0)
+                return order;
+            a += na;
+            b += nb;
+        } else {
+            if (*a != *b)
+                return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+            a++;
+            b++;
+        }
+    }
+    return *a == *b ? 0 : *a == '\0' ? -1 : 1;
+}
+
+static int compare_items(const void *a, const void *b)
+{
+    const char *x = *(char *const *)a, *y = *(char *const *)b;
+    int order = sources_compare_natural(x, y);
+
+    return order != 0 ? order : strcmp(x, y);
+}
+
+static fr_status add(struct sources *out, const char *path, bool make_absolute, struct fr_err *err)
+{
+    char folder[PATH_MAX], *item = NULL;
+    char **grown;
+
+    if (out->count == MAX_SOURCES)
+        return fr_err_set(err, FR_EARG, "more than %d files", MAX_SOURCES);
+    grown = realloc(out->items, (out->count + 1) * sizeof *grown);
+    if (grown == NULL)
+        return fr_err_set(err, FR_ENOMEM, "no memory for the list of files");
+    out->items = grown;
+    if (make_absolute && path[0] != '/' && strcmp(path, "-") != 0) {
+        if (getcwd(folder, sizeof folder) == NULL || asprintf(&item, "%s/%s", folder, path) < 0)
+            return fr_err_errno(err, FR_EIO, errno, "%s", path);
+    } else {
+        item = strdup(path);
+    }
+    if (item == NULL)
+        return fr_err_set(err, FR_ENOMEM, "no memory for the list of files");
+    out->items[out->count++] = item;
+    return FR_OK;
+}
+
+/* The regular files of a folder, hidden ones left out. */
+static fr_status add_folder(struct sources *out, const char *path, bool make_absolute, struct fr_err *err)
+{
+    DIR *d = opendir(path);
+    size_t before = out->count;
+    struct dirent *e;
+    fr_status st = FR_OK;
+
+    if (d == NULL)
+        return fr_err_errno(err, FR_EARG, errno, "folder %s", path);
+    while (st == FR_OK && (e = readdir(d)) != NULL) {
+        char full[PATH_MAX];
+        struct stat info;
+
+        if (e->d_name[0] == '.' || snprintf(full, sizeof full, "%s/%s", path, e->d_name) >= (int)sizeof full)
+            continue;
+        if (stat(full, &info) == 0 && S_ISREG(info.st_mode))
+            st = add(out, full, make_absolute, err);
+    }
+    closedir(d);
+    if (st == FR_OK && out->count == before)
+        st = fr_err_set(err, FR_EARG, "folder %s has no file", path);
+    if (out->count > before)
+        qsort(out->items + before, out->count - before, sizeof *out->items, compare_items);
+    return st;
+}
+
+static fr_status add_pattern(struct sources *out, const char *pattern, bool make_absolute, struct fr_err *err)
+{
+    size_t before = out->count;
+    fr_status st = FR_OK;
+    glob_t g;
+
+    if (glob(pattern, 0, NULL, &g) != 0)
+        return fr_err_set(err, FR_EARG, "no file fits %s", pattern);
+    for (size_t i = 0; st == FR_OK && i < g.gl_pathc; i++)
+        st = add(out, g.gl_pathv[i], make_absolute, err);
+    globfree(&g);
+    if (out->count > before)
+        qsort(out->items + before, out->count - before, sizeof *out->items, compare_items);
+    return st;
+}
+
+fr_status sources_expand(char **arguments, size_t count, bool make_absolute, struct sources *out,
+                         struct fr_err *err)
+{
+    fr_status st = FR_OK;
+
+    memset(out, 0, sizeof *out);
+    for (size_t i = 0; st == FR_OK && i < count; i++) {
+        struct stat info;
+        bool exists = stat(arguments[i], &info) == 0;
+
+        if (exists && S_ISDIR(info.st_mode))
+            st = add_folder(out, arguments[i], make_absolute, err);
+        else if (!exists && strpbrk(arguments[i], "*?[") != NULL)
+            st = add_pattern(out, arguments[i], make_absolute, err);
+        else
+            st = add(out, arguments[i], make_absolute, err);
+    }
+    if (st != FR_OK)
+        sources_free(out);
+    return st;
+}
+
+void sources_free(struct sources *s)
+{
+    for (size_t i = 0; i < s->count; i++)
+        free(s->items[i]);
+    free(s->items);
+    memset(s, 0, sizeof *s);
+}

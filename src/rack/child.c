@@ -1,0 +1,214 @@
+/* A worker process as its coordinator sees it: spawn, pipe, state, end. */
+#include "rack/coordinator_priv.h"
+
+#include "base/log.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static const char *const state_texts[] = {
+#define CHILD_STATE_TEXT(name, text) [name] = text,
+    CHILD_STATE_MAP(CHILD_STATE_TEXT)
+#undef CHILD_STATE_TEXT
+};
+
+const char *child_state_text(enum child_state state)
+{
+    return state_texts[state];
+}
+
+bool child_is_alive(const struct child *child)
+{
+    return child->state != CHILD_ENDED && child->state != CHILD_GONE;
+}
+
+void child_set_state(struct child *child, enum child_state to)
+{
+    /* what may follow what; anything may end */
+    static const bool legal[CHILD_GONE + 1][CHILD_GONE + 1] = {
+        [CHILD_STARTING] = {[CHILD_WAITING] = true, [CHILD_ARMED] = true, [CHILD_ENDED] = true, [CHILD_GONE] = true},
+        [CHILD_WAITING] = {[CHILD_ARMED] = true, [CHILD_ENDED] = true, [CHILD_GONE] = true},
+        [CHILD_ARMED] = {[CHILD_RUNNING] = true, [CHILD_ENDED] = true, [CHILD_GONE] = true},
+        [CHILD_RUNNING] = {[CHILD_WAITING] = true, [CHILD_ENDED] = true, [CHILD_GONE] = true},
+        [CHILD_ENDED] = {[CHILD_GONE] = true},
+        [CHILD_GONE] = {[CHILD_STARTING] = true},
+    };
+
+    if (child->state == to)
+        return;
+    if (!legal[child->state][to]) {
+        fr_log(FR_LOG_WARN, "%s: a %s worker says it is %s", child->name, state_texts[child->state], state_texts[to]);
+        return;
+    }
+    fr_log(FR_LOG_DEBUG, "%s: %s -> %s", child->name, state_texts[child->state], state_texts[to]);
+    child->state = to;
+}
+
+void child_send(struct child *child, json_t *message)
+{
+    if (child->fd < 0)
+        json_decref(message);
+    else
+        (void)fr_ipc_send(child->fd, message, false);
+}
+
+static void read_messages(struct child *child)
+{
+    json_t *m = NULL;
+    fr_status st;
+
+    while (child->fd >= 0 && (st = fr_ipc_receive(child->fd, 0, &m)) == FR_OK) {
+        coordinator_on_message(child, m);
+        json_decref(m);
+        m = NULL;
+    }
+    json_decref(m);
+}
+
+static void on_readable(uv_poll_t *poll, int status, int events)
+{
+    struct child *child = poll->data;
+
+    (void)events;
+    if (status < 0) {
+        uv_poll_stop(poll);
+        return;
+    }
+    read_messages(child);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct child *child = handle->data;
+
+    if (--child->closing == 0)
+        child->handles_open = false;
+}
+
+static void on_process_exit(uv_process_t *process, int64_t exit_status, int term_signal)
+{
+    struct child *child = process->data;
+
+    read_messages(child); /* what it said last */
+    uv_poll_stop(&child->poll);
+    child->closing = 2;
+    uv_close((uv_handle_t *)&child->poll, on_closed);
+    uv_close((uv_handle_t *)&child->process, on_closed);
+    close(child->fd);
+    child->fd = -1;
+    coordinator_on_exit(child, exit_status, term_signal);
+}
+
+/* The environment without our own variables: options travel in the first message, the password too. */
+static char **child_environment(void)
+{
+    size_t n = 0, kept = 0;
+    char **env;
+
+    while (environ[n] != NULL)
+        n++;
+    env = calloc(n + 1, sizeof *env);
+    for (size_t i = 0; env != NULL && i < n; i++)
+        if (strncmp(environ[i], "FULLRACK_", 9) != 0)
+            env[kept++] = environ[i];
+    return env;
+}
+
+static json_t *hello(const struct child *child)
+{
+    const struct fr_settings *s = child->c->settings;
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    unsigned groups = FR_GROUP_CONNECTION | FR_GROUP_CONTROL | FR_GROUP_RUN | FR_GROUP_OUTPUT;
+    json_t *m = json_object();
+
+    json_object_set_new(m, "type", json_string("hello"));
+    json_object_set_new(m, "name", json_string(child->name));
+    json_object_set_new(m, "queue", json_boolean(child->c->load == NULL));
+    json_object_set_new(m, "run_id", json_integer(child->c->run_id));
+    json_object_set_new(m, "cpu", json_integer(s->client_pin && cpus > 0 ? (json_int_t)child->index % cpus : -1));
+    json_object_set_new(m, "settings", fr_settings_to_json(s, groups));
+    json_object_set_new(m, "password", json_string(fr_secret_reveal(s->password)));
+    return m;
+}
+
+static void reset(struct child *child)
+{
+    free(child->source);
+    child->source = NULL;
+    child->task = -1;
+    child->rows = child->bytes = child->rejected = 0;
+    child->source_bytes = -1;
+    child->scheduler_id = -1;
+    child->spid = 0;
+    child->end_exit = -1;
+    child->end_error[0] = '\0';
+    child->wants_task = false;
+    child->first_row_ms = 0;
+    child->in_start = false;
+}
+
+static fr_status start_process(struct child *child, int their_end, struct fr_err *err)
+{
+    char *args[] = {(char *)(uintptr_t)"fullrack", (char *)(uintptr_t)"worker", (char *)(uintptr_t)"--ipc-fd",
+                    (char *)(uintptr_t)"3", NULL};
+    bool reads_stdin = child->c->load != NULL;
+    uv_stdio_container_t stdio[4] = {
+        {.flags = reads_stdin ? UV_INHERIT_FD : UV_IGNORE, .data.fd = STDIN_FILENO},
+        {.flags = UV_IGNORE},
+        {.flags = UV_INHERIT_FD, .data.fd = STDERR_FILENO},
+        {.flags = UV_INHERIT_FD, .data.fd = their_end},
+    };
+    uv_process_options_t options = {
+        .exit_cb = on_process_exit, .file = "/proc/self/exe", .args = args, .stdio = stdio, .stdio_count = 4};
+    int rc;
+
+    options.env = child_environment();
+    if (options.env == NULL)
+        return fr_err_set(err, FR_ENOMEM, "no memory for a worker's environment");
+    rc = uv_spawn(&child->c->loop, &child->process, &options);
+    free(options.env);
+    if (rc != 0)
+        return fr_err_set(err, FR_EIO, "a worker process could not be started: %s", uv_strerror(rc));
+    return FR_OK;
+}
+
+fr_status child_spawn(struct coordinator *c, size_t index, struct fr_err *err)
+{
+    struct child *child = &c->children[index];
+    int fds[2];
+    fr_status st;
+
+    assert(!child->handles_open);
+    reset(child);
+    child->c = c;
+    child->index = index;
+    if (child->generation == 0)
+        snprintf(child->name, sizeof child->name, "w%zu", index + 1);
+    else
+        snprintf(child->name, sizeof child->name, "w%zu.%u", index + 1, child->generation);
+    child->generation++;
+    st = fr_ipc_pair(fds, err);
+    if (st != FR_OK)
+        return st;
+    child->process.data = child;
+    st = start_process(child, fds[1], err);
+    close(fds[1]);
+    if (st != FR_OK) {
+        close(fds[0]);
+        child->state = CHILD_GONE;
+        return st;
+    }
+    child->fd = fds[0];
+    child->handles_open = true;
+    child->state = CHILD_STARTING;
+    child->poll.data = child;
+    uv_poll_init(&c->loop, &child->poll, child->fd);
+    uv_poll_start(&child->poll, UV_READABLE, on_readable);
+    child_send(child, hello(child));
+    return FR_OK;
+}

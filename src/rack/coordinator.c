@@ -1,0 +1,495 @@
+#include "rack/coordinator_priv.h"
+
+#include "base/log.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SECOND_STOP_KILLS_MS = 3000, RESPAWN_BASE = 10, RESPAWN_PER_CHILD = 3 };
+
+/* -- messages ------------------------------------------------------------------------------------------ */
+
+static void on_task_begin(struct child *child, json_t *m)
+{
+    const char *source = fr_ipc_text(m, "source");
+    struct stat info;
+
+    free(child->source);
+    child->source = strdup(source);
+    child->rows = child->bytes = child->rejected = 0;
+    child->source_bytes = stat(source, &info) == 0 && S_ISREG(info.st_mode) ? (int64_t)info.st_size : -1;
+}
+
+static void on_task_end(struct child *child, json_t *m)
+{
+    free(child->source);
+    child->source = NULL;
+    child->rows = child->bytes = child->rejected = 0;
+    if (child->c->load != NULL)
+        dispatch_done(child, m);
+    else
+        fr_result_add(child->c->result, m);
+}
+
+static void on_armed(struct child *child, json_t *m)
+{
+    child->spid = (int)fr_ipc_number(m, "spid", 0);
+    child->scheduler_id = (int)fr_ipc_number(m, "scheduler", -1);
+    child_set_state(child, CHILD_ARMED);
+    start_consider(child->c);
+}
+
+static void on_progress(struct child *child, json_t *m)
+{
+    child->rows = fr_ipc_number(m, "rows", child->rows);
+    child->bytes = fr_ipc_number(m, "bytes", child->bytes);
+    child->rejected = fr_ipc_number(m, "rejected", child->rejected);
+    child->scheduler_id = (int)fr_ipc_number(m, "scheduler", child->scheduler_id);
+}
+
+static void on_end(struct child *child, json_t *m)
+{
+    child->end_exit = (int)fr_ipc_number(m, "exit", 1);
+    snprintf(child->end_error, sizeof child->end_error, "%s", fr_ipc_text(m, "error"));
+    child_set_state(child, CHILD_ENDED);
+}
+
+static void on_waiting(struct child *child, json_t *m)
+{
+    (void)m;
+    child_set_state(child, CHILD_WAITING);
+    start_consider(child->c);
+}
+
+static void on_next(struct child *child, json_t *m)
+{
+    (void)m;
+    if (child->c->load != NULL)
+        dispatch_next(child);
+}
+
+static void on_first_row(struct child *child, json_t *m)
+{
+    start_note_first_row(child, (uint64_t)fr_ipc_number(m, "ms", 0));
+}
+
+static void on_pin_wanted(struct child *child, json_t *m)
+{
+    (void)m;
+    start_pin_wanted(child);
+}
+
+static void on_pin_done(struct child *child, json_t *m)
+{
+    (void)m;
+    start_pin_done(child);
+}
+
+static const struct {
+    const char *type;
+    void (*handle)(struct child *child, json_t *m);
+} handlers[] = {
+    {"armed", on_armed},       {"end", on_end},           {"first-row", on_first_row}, {"next", on_next},
+    {"pin-done", on_pin_done}, {"pin?", on_pin_wanted},   {"progress", on_progress},   {"task-begin", on_task_begin},
+    {"task-end", on_task_end}, {"waiting", on_waiting},
+};
+
+void coordinator_on_message(struct child *child, json_t *m)
+{
+    const char *type = fr_ipc_text(m, "type");
+
+    for (size_t i = 0; i < sizeof handlers / sizeof handlers[0]; i++)
+        if (strcmp(handlers[i].type, type) == 0) {
+            handlers[i].handle(child, m);
+            return;
+        }
+    fr_log(FR_LOG_WARN, "%s: message \"%s\" is not known", child->name, type);
+}
+
+/* -- ends ---------------------------------------------------------------------------------------------- */
+
+static size_t alive_children(const struct coordinator *c)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < c->child_count; i++)
+        n += child_is_alive(&c->children[i]) ? 1 : 0;
+    return n;
+}
+
+static void close_timer(uv_timer_t *t)
+{
+    if (!uv_is_closing((uv_handle_t *)t))
+        uv_close((uv_handle_t *)t, NULL);
+}
+
+/* Every handle closed, the loop runs out by itself. */
+static void finish_loop(struct coordinator *c)
+{
+    if (c->loop_closing)
+        return;
+    c->loop_closing = true;
+    c->result->ended_ms = fr_clock_ms();
+    close_timer(&c->start_timer);
+    close_timer(&c->view_timer);
+    close_timer(&c->kill_timer);
+    uv_close((uv_handle_t *)&c->sigint, NULL);
+    uv_close((uv_handle_t *)&c->sigterm, NULL);
+}
+
+static bool work_is_left(const struct coordinator *c)
+{
+    return c->load == NULL || !dispatch_is_over(c);
+}
+
+/* Try again in this place, once its handles are closed: uv_close() calls back before the next round's timers. */
+static void respawn(struct coordinator *c)
+{
+    for (size_t i = 0; i < c->child_count; i++) {
+        struct child *child = &c->children[i];
+        struct fr_err err;
+
+        if (child->state != CHILD_GONE || child->handles_open || child->end_exit >= 0 || c->stopping)
+            continue;
+        if (c->respawns >= RESPAWN_BASE + RESPAWN_PER_CHILD * c->child_count)
+            continue;
+        c->respawns++;
+        if (child_spawn(c, i, &err) != FR_OK) {
+            fr_log(FR_LOG_ERROR, "%s", err.text);
+            child->end_exit = 1;
+        }
+    }
+}
+
+static void consider_end(struct coordinator *c)
+{
+    bool may_respawn = !c->stopping && work_is_left(c) &&
+                       c->respawns < RESPAWN_BASE + RESPAWN_PER_CHILD * c->child_count;
+
+    if (alive_children(c) > 0)
+        return;
+    for (size_t i = 0; may_respawn && i < c->child_count; i++)
+        if (c->children[i].state == CHILD_GONE && c->children[i].end_exit < 0)
+            return; /* the view timer starts another in its place */
+    finish_loop(c);
+}
+
+static void tell_waiting_that_all_is_done(struct coordinator *c)
+{
+    for (size_t i = 0; i < c->child_count; i++)
+        if (c->children[i].state == CHILD_WAITING || c->children[i].state == CHILD_STARTING)
+            child_send(&c->children[i], json_pack("{s:s}", "type", "drained"));
+}
+
+static void note_end(struct child *child)
+{
+    struct coordinator *c = child->c;
+
+    /* ended in order after the queue was drained: whoever still waits for a scheduler need not */
+    if (c->load == NULL && (child->end_exit == 0 || child->first_row_ms != 0))
+        tell_waiting_that_all_is_done(c);
+    if (child->end_exit > 0 && c->first_exit == 0 && child->end_error[0] != '\0') {
+        c->first_exit = child->end_exit;
+        snprintf(c->first_error, sizeof c->first_error, "%s", child->end_error);
+    }
+}
+
+void coordinator_on_exit(struct child *child, int64_t exit_status, int term_signal)
+{
+    struct coordinator *c = child->c;
+    char why[200];
+
+    start_pin_done(child);
+    if (child->end_exit < 0) {
+        if (term_signal != 0)
+            snprintf(why, sizeof why, "worker %s was ended by signal %d (%s)", child->name, term_signal,
+                     strsignal(term_signal));
+        else
+            snprintf(why, sizeof why, "worker %s ended unexpectedly with status %lld", child->name,
+                     (long long)exit_status);
+        fr_log(FR_LOG_WARN, "%s; its task goes back", why);
+        if (c->load != NULL)
+            dispatch_child_died(child, why);
+        else
+            dbjob_release_dead(c, child->name, why);
+    } else {
+        note_end(child);
+        if (c->load != NULL && child->task >= 0)
+            dispatch_child_died(child, child->end_error);
+    }
+    free(child->source);
+    child->source = NULL;
+    child_set_state(child, CHILD_GONE);
+    start_consider(c);
+    consider_end(c);
+}
+
+/* -- stopping ------------------------------------------------------------------------------------------ */
+
+static void on_kill_timer(uv_timer_t *timer)
+{
+    struct coordinator *c = timer->data;
+
+    for (size_t i = 0; i < c->child_count; i++)
+        if (c->children[i].state != CHILD_GONE && c->children[i].handles_open)
+            uv_process_kill(&c->children[i].process, SIGKILL);
+}
+
+static void on_stop_signal(uv_signal_t *handle, int number)
+{
+    struct coordinator *c = handle->data;
+
+    (void)number;
+    c->stopping = true;
+    c->stop_signals++;
+    fr_log(FR_LOG_WARN, c->stop_signals == 1 ? "stopping: running batches end first (once more: at once)"
+                                             : "stopping at once");
+    for (size_t i = 0; i < c->child_count; i++)
+        child_send(&c->children[i], json_pack("{s:s, s:i}", "type", "stop", "now", c->stop_signals > 1));
+    if (c->stop_signals > 1)
+        uv_timer_start(&c->kill_timer, on_kill_timer, SECOND_STOP_KILLS_MS, 0);
+    consider_end(c);
+}
+
+/* -- view ---------------------------------------------------------------------------------------------- */
+
+static void draw(struct coordinator *c)
+{
+    struct fr_view_worker *workers = calloc(c->child_count, sizeof *workers);
+    struct fr_view_totals totals = {.tasks_known = c->tasks_known};
+    struct fr_result_totals done;
+
+    if (workers == NULL)
+        return;
+    fr_result_totals(c->result, &done);
+    totals.tasks_done = done.done;
+    totals.tasks_failed = done.failed;
+    totals.rows = done.rows;
+    totals.bytes = done.bytes_read;
+    totals.rejected = done.rejected;
+    totals.elapsed_ms = c->started ? fr_clock_ms() - c->run_started_ms : 0;
+    for (size_t i = 0; i < c->child_count; i++) {
+        const struct child *child = &c->children[i];
+
+        workers[i] = (struct fr_view_worker){
+            .name = child->name,
+            .state = child_state_text(child->state),
+            .source = child->source == NULL ? "" : child->source,
+            .scheduler_id = child->scheduler_id,
+            .rows = child->rows,
+            .bytes = child->bytes,
+            .source_bytes = child->source_bytes,
+        };
+        totals.rows += child->rows;
+        totals.bytes += child->bytes;
+        totals.rejected += child->rejected;
+    }
+    fr_view_draw(c->view, workers, c->child_count, &totals);
+    free(workers);
+}
+
+static void on_view_timer(uv_timer_t *timer)
+{
+    struct coordinator *c = timer->data;
+
+    respawn(c);
+    draw(c);
+    consider_end(c);
+}
+
+/* -- set-up -------------------------------------------------------------------------------------------- */
+
+static fr_status open_run(struct coordinator *c, struct fr_err *err)
+{
+    struct fr_queue_state q;
+    json_t *options;
+    char *text;
+    int64_t schedulers = 0;
+    fr_status st;
+
+    st = fr_connector_init(&c->connector, c->settings, err);
+    if (st == FR_OK)
+        st = fr_control_open(fr_connector_control, &c->connector, &c->control, err);
+    if (st == FR_OK)
+        st = fr_control_count_schedulers(c->control, &schedulers, err);
+    if (st == FR_OK)
+        st = fr_queue_state(c->control, c->settings->server, &q, err);
+    if (st != FR_OK)
+        return st;
+    c->tasks_known = q.ready + q.active;
+    if (c->settings->workers == 0)
+        c->settings->workers = schedulers > 0 ? schedulers : sysconf(_SC_NPROCESSORS_ONLN);
+    options = fr_settings_to_json(c->settings, FR_GROUP_RUN);
+    text = options == NULL ? NULL : json_dumps(options, JSON_COMPACT);
+    json_decref(options);
+    st = fr_run_begin(c->control, c->host, (int)getpid(), c->settings->workers, text, &c->run_id, err);
+    free(text);
+    c->result->run_id = c->run_id;
+    return st;
+}
+
+static fr_status open_loop(struct coordinator *c, struct fr_err *err)
+{
+    if (uv_loop_init(&c->loop) != 0)
+        return fr_err_set(err, FR_ENOMEM, "the event loop could not be made");
+    uv_signal_init(&c->loop, &c->sigint);
+    uv_signal_init(&c->loop, &c->sigterm);
+    uv_timer_init(&c->loop, &c->start_timer);
+    uv_timer_init(&c->loop, &c->view_timer);
+    uv_timer_init(&c->loop, &c->kill_timer);
+    c->sigint.data = c->sigterm.data = c->start_timer.data = c->view_timer.data = c->kill_timer.data = c;
+    uv_signal_start(&c->sigint, on_stop_signal, SIGINT);
+    uv_signal_start(&c->sigterm, on_stop_signal, SIGTERM);
+    uv_timer_start(&c->start_timer, start_on_timeout, (uint64_t)c->settings->start_timeout_s * 1000, 1000);
+    uv_timer_start(&c->view_timer, on_view_timer, fr_view_interval_ms(c->view), fr_view_interval_ms(c->view));
+    return FR_OK;
+}
+
+static fr_status spawn_all(struct coordinator *c, struct fr_err *err)
+{
+    c->child_count = (size_t)c->settings->workers;
+    if (c->load != NULL && c->child_count > c->task_count)
+        c->child_count = c->task_count;
+    c->children = calloc(c->child_count, sizeof *c->children);
+    c->pin_wanted = calloc(c->child_count, sizeof *c->pin_wanted);
+    if (c->children == NULL || c->pin_wanted == NULL)
+        return fr_err_set(err, FR_ENOMEM, "no memory for workers");
+    for (size_t i = 0; i < c->child_count; i++) {
+        c->children[i].fd = -1;
+        c->children[i].state = CHILD_GONE;
+        c->children[i].end_exit = 0;
+    }
+    for (size_t i = 0; i < c->child_count; i++) {
+        fr_status st = child_spawn(c, i, err);
+
+        if (st != FR_OK)
+            return st;
+    }
+    return FR_OK;
+}
+
+static size_t schedulers_seen(const struct coordinator *c)
+{
+    size_t n = 0, i, j;
+    json_t *a, *b;
+
+    json_array_foreach(c->result->tasks, i, a)
+    {
+        bool seen = !json_is_integer(json_object_get(a, "scheduler_id"));
+
+        json_array_foreach(c->result->tasks, j, b)
+            seen = seen || (j < i && json_equal(json_object_get(a, "scheduler_id"), json_object_get(b, "scheduler_id")));
+        n += seen ? 0 : 1;
+    }
+    return n;
+}
+
+/* The queue has the last word on what failed: a worker that died cannot report its task. */
+static fr_status close_run(struct coordinator *c, int *exit_status, struct fr_err *err)
+{
+    struct fr_result_totals t;
+    struct fr_run_totals totals;
+    struct fr_queue_state q;
+    struct fr_sql_param params[] = {fr_sql_in_i64("@run_id", c->run_id)};
+    struct fr_sql_one one = {0};
+    int64_t failed;
+    fr_status st;
+
+    st = fr_control_run(c->control, "SELECT COUNT(*) FROM dbo.work_queue WHERE run_id = @run_id AND state = 'failed'",
+                        params, 1, fr_sql_take_one, &one, err);
+    if (st == FR_OK)
+        st = fr_queue_state(c->control, c->settings->server, &q, err);
+    if (st != FR_OK)
+        return st;
+    failed = fr_sql_one_i64(&one, 0, 0);
+    fr_result_totals(c->result, &t);
+    if (*exit_status == 0 && (failed > 0 || q.ready > 0))
+        *exit_status = 1;
+    totals = (struct fr_run_totals){
+        .state = c->stopping ? "stopped" : *exit_status == 0 ? "done" : "failed",
+        .start_skew_ms = c->result->start_skew_ms,
+        .rows = t.rows,
+        .rejected = t.rejected,
+        .bytes_read = t.bytes_read,
+    };
+    return fr_run_end(c->control, c->run_id, &totals, err);
+}
+
+static fr_status sum_up(struct coordinator *c, int *exit_status, struct fr_err *err)
+{
+    struct fr_result_totals t;
+
+    c->result->workers = (int64_t)c->child_count;
+    c->result->start_skew_ms = start_skew_ms(c);
+    c->result->schedulers = (int64_t)schedulers_seen(c);
+    if (!c->started)
+        c->result->started_ms = c->result->ended_ms;
+    /* nobody could begin: one reason for all */
+    if (!c->started && !c->stopping && c->first_exit != 0 && c->control == NULL)
+        return fr_err_set(err, c->first_exit == 2 ? FR_EARG : c->first_exit == 3 ? FR_ECONNECT : FR_EDATA, "%s",
+                          c->first_error);
+    if (c->load != NULL && !dispatch_is_over(c))
+        dispatch_fail_rest(c, c->stopping ? "stopped" : "no worker is left to load it", c->stopping ? 4 : 1);
+    *exit_status = fr_result_exit(c->result);
+    fr_result_totals(c->result, &t);
+    if (c->control != NULL && *exit_status == 0 && c->first_exit != 0 && t.done == 0)
+        *exit_status = c->first_exit;
+    if (c->stopping)
+        *exit_status = 4;
+    return c->control == NULL ? FR_OK : close_run(c, exit_status, err);
+}
+
+static void release(struct coordinator *c)
+{
+    for (size_t i = 0; c->children != NULL && i < c->child_count; i++)
+        free(c->children[i].source);
+    free(c->children);
+    free(c->pin_wanted);
+    dispatch_free(c);
+    fr_view_free(&c->view);
+    fr_control_close(&c->control);
+    fr_connector_free(&c->connector);
+}
+
+fr_status fr_rack_run(struct fr_settings *s, const struct fr_rack_load *load, struct fr_result *result,
+                      int *exit_status, struct fr_err *err)
+{
+    struct coordinator c = {.settings = s, .load = load, .result = result};
+    bool loop_open = false;
+    fr_status st;
+
+    *exit_status = 1;
+    signal(SIGPIPE, SIG_IGN);
+    fr_secret_protect_process();
+    if (gethostname(c.host, sizeof c.host - 1) != 0)
+        snprintf(c.host, sizeof c.host, "unknown");
+    c.view = fr_view_new(s->quiet || s->json);
+    st = load != NULL ? dispatch_init(&c, err) : open_run(&c, err);
+    if (load != NULL && s->workers == 0)
+        s->workers = 1;
+    if (st == FR_OK) {
+        st = open_loop(&c, err);
+        loop_open = st == FR_OK;
+    }
+    result->started_ms = fr_clock_ms();
+    if (st == FR_OK) {
+        fr_status spawned = spawn_all(&c, err);
+
+        if (spawned != FR_OK) {
+            c.stopping = true;
+            on_kill_timer(&c.kill_timer);
+            consider_end(&c);
+        }
+        uv_run(&c.loop, UV_RUN_DEFAULT);
+        draw(&c);
+        st = spawned != FR_OK ? spawned : sum_up(&c, exit_status, err);
+    }
+    if (loop_open)
+        uv_loop_close(&c.loop);
+    release(&c);
+    return st;
+}

@@ -1,0 +1,120 @@
+/* coordinator_priv.h - what the coordinator's parts share, for rack/ only. */
+#ifndef FR_RACK_COORDINATOR_PRIV_H
+#define FR_RACK_COORDINATOR_PRIV_H
+
+#include "control/queue.h"
+#include "rack/connector.h"
+#include "rack/coordinator.h"
+#include "rack/ipc.h"
+#include "rack/view.h"
+
+#include <uv.h>
+
+enum { CHILD_NAME_BYTES = 32, CHILD_ERROR_BYTES = 512, MAX_TASK_ATTEMPTS = 5 };
+
+/* A child's life: see child_set_state() for the legal steps. */
+#define CHILD_STATE_MAP(X) \
+    X(CHILD_STARTING, "starting") X(CHILD_WAITING, "waiting") X(CHILD_ARMED, "armed") \
+    X(CHILD_RUNNING, "running") X(CHILD_ENDED, "ended") X(CHILD_GONE, "gone")
+enum child_state {
+#define CHILD_STATE_ENUM(name, text) name,
+    CHILD_STATE_MAP(CHILD_STATE_ENUM)
+#undef CHILD_STATE_ENUM
+};
+
+struct coordinator;
+
+struct child {
+    struct coordinator *c;
+    size_t index;
+    unsigned generation; /* 0 = first process in this place */
+    char name[CHILD_NAME_BYTES];
+    enum child_state state;
+    uv_process_t process;
+    uv_poll_t poll;
+    int fd;           /* our end of its pipe, -1 = closed */
+    bool handles_open; /* process and poll have to be closed before this place is used again */
+    unsigned closing; /* handles whose close callback is to come */
+    bool in_start;    /* was armed when the signal was given */
+    uint64_t first_row_ms;
+    int scheduler_id, spid;
+    int64_t task;     /* index into tasks of a load, -1 = none */
+    char *source;     /* owned; what it loads now */
+    int64_t source_bytes;
+    int64_t rows, bytes, rejected; /* of the current task */
+    int end_exit;     /* exit status it announced, -1 = none */
+    char end_error[CHILD_ERROR_BYTES];
+    bool wants_task;
+};
+
+/* A source of `load`. */
+struct load_task {
+    const char *source;
+    char load_id[FR_GUID_TEXT_BYTES];
+    char *options; /* owned JSON */
+    int attempts;
+    enum { LOAD_WAITING, LOAD_ACTIVE, LOAD_OVER } state;
+};
+
+struct coordinator {
+    struct fr_settings *settings;
+    const struct fr_rack_load *load; /* NULL: queue */
+    struct fr_result *result;
+    struct fr_connector connector;
+    struct fr_control *control;
+    char host[65];
+    int64_t run_id;
+    uv_loop_t loop;
+    uv_signal_t sigint, sigterm;
+    uv_timer_t start_timer, view_timer, kill_timer;
+    struct child *children;
+    size_t child_count;
+    size_t respawns;
+    struct child *pin_holder;
+    bool *pin_wanted; /* per child */
+    struct load_task *tasks;
+    size_t task_count;
+    bool started, stopping;
+    int stop_signals;
+    uint64_t run_started_ms;
+    struct fr_view *view;
+    int64_t tasks_known;
+    size_t jobs_pending; /* calls to the control database under way */
+    bool loop_closing;
+    int first_exit; /* of a child that could not begin */
+    char first_error[CHILD_ERROR_BYTES];
+};
+
+/* child.c */
+fr_status child_spawn(struct coordinator *c, size_t index, struct fr_err *err);
+void child_send(struct child *child, json_t *message);
+void child_set_state(struct child *child, enum child_state to);
+const char *child_state_text(enum child_state state);
+bool child_is_alive(const struct child *child);
+
+/* coordinator.c: called by child.c */
+void coordinator_on_message(struct child *child, json_t *message);
+void coordinator_on_exit(struct child *child, int64_t exit_status, int term_signal);
+
+/* start.c: the pin token and the start signal */
+void start_consider(struct coordinator *c);
+void start_on_timeout(uv_timer_t *timer);
+void start_pin_wanted(struct child *child);
+void start_pin_done(struct child *child);
+void start_note_first_row(struct child *child, uint64_t ms);
+int64_t start_skew_ms(const struct coordinator *c); /* -1 = not measurable */
+
+/* dispatch.c: the tasks of a load */
+fr_status dispatch_init(struct coordinator *c, struct fr_err *err);
+void dispatch_free(struct coordinator *c);
+void dispatch_next(struct child *child);
+void dispatch_done(struct child *child, json_t *task_end);
+void dispatch_child_died(struct child *child, const char *why);
+bool dispatch_is_over(const struct coordinator *c);
+void dispatch_fail_rest(struct coordinator *c, const char *why, int exit_status);
+
+/* dbjob.c: control database calls off the loop */
+void dbjob_signal_start(struct coordinator *c);
+void dbjob_release_dead(struct coordinator *c, const char *worker, const char *why);
+
+#endif

@@ -1,0 +1,151 @@
+/* The tasks of a load without a queue: handed out by the coordinator, taken back from a worker that dies. */
+#include "rack/coordinator_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* With several sources each gets a reject file of its own: FILE.<base name of the source>. */
+static fr_status task_options(struct coordinator *c, struct load_task *t, struct fr_err *err)
+{
+    json_t *o = fr_settings_to_json(c->settings, FR_GROUP_LOAD);
+
+    if (o != NULL && c->task_count > 1 && c->settings->load.error_file != NULL) {
+        const char *slash = strrchr(t->source, '/');
+        char *path = NULL;
+
+        if (asprintf(&path, "%s.%s", c->settings->load.error_file, slash == NULL ? t->source : slash + 1) >= 0)
+            json_object_set_new(o, "error-file", json_string(path));
+        free(path);
+    }
+    t->options = o == NULL ? NULL : json_dumps(o, JSON_COMPACT);
+    json_decref(o);
+    return t->options != NULL ? FR_OK : fr_err_set(err, FR_ENOMEM, "no memory for a task");
+}
+
+fr_status dispatch_init(struct coordinator *c, struct fr_err *err)
+{
+    c->task_count = c->load->count;
+    c->tasks = calloc(c->task_count, sizeof *c->tasks);
+    if (c->tasks == NULL)
+        return fr_err_set(err, FR_ENOMEM, "no memory for tasks");
+    for (size_t i = 0; i < c->task_count; i++) {
+        struct load_task *t = &c->tasks[i];
+        fr_status st;
+
+        t->source = c->load->sources[i];
+        if (c->settings->resume != NULL)
+            snprintf(t->load_id, sizeof t->load_id, "%s", c->settings->resume);
+        else
+            fr_guid_new(t->load_id);
+        st = task_options(c, t, err);
+        if (st != FR_OK)
+            return st;
+    }
+    c->tasks_known = (int64_t)c->task_count;
+    return FR_OK;
+}
+
+void dispatch_free(struct coordinator *c)
+{
+    for (size_t i = 0; c->tasks != NULL && i < c->task_count; i++)
+        free(c->tasks[i].options);
+    free(c->tasks);
+    c->tasks = NULL;
+}
+
+bool dispatch_is_over(const struct coordinator *c)
+{
+    for (size_t i = 0; i < c->task_count; i++)
+        if (c->tasks[i].state != LOAD_OVER)
+            return false;
+    return true;
+}
+
+static void hand_out(struct child *child, size_t index)
+{
+    struct coordinator *c = child->c;
+    struct load_task *t = &c->tasks[index];
+
+    t->state = LOAD_ACTIVE;
+    t->attempts++;
+    child->task = (int64_t)index;
+    child->wants_task = false;
+    child_send(child, json_pack("{s:s, s:I, s:s, s:s, s:s, s:s, s:s, s:i}", "type", "task", "task_id",
+                                (json_int_t)index + 1, "load_id", t->load_id, "source", t->source, "table",
+                                c->load->table, "database", c->settings->database == NULL ? "" : c->settings->database,
+                                "options", t->options, "attempts", t->attempts));
+}
+
+/* Serve who asked, in order; when nothing can come any more, say so. */
+static void serve(struct coordinator *c)
+{
+    for (size_t i = 0; i < c->child_count; i++) {
+        struct child *child = &c->children[i];
+        size_t t = 0;
+
+        if (!child->wants_task || !child_is_alive(child) || c->stopping)
+            continue;
+        while (t < c->task_count && c->tasks[t].state != LOAD_WAITING)
+            t++;
+        if (t < c->task_count) {
+            hand_out(child, t);
+        } else if (dispatch_is_over(c)) {
+            child->wants_task = false;
+            child_send(child, json_pack("{s:s}", "type", "drained"));
+        }
+    }
+}
+
+void dispatch_next(struct child *child)
+{
+    child->wants_task = true;
+    serve(child->c);
+}
+
+void dispatch_done(struct child *child, json_t *task_end)
+{
+    struct coordinator *c = child->c;
+
+    if (child->task < 0)
+        return;
+    c->tasks[child->task].state = LOAD_OVER;
+    child->task = -1;
+    fr_result_add(c->result, task_end);
+    serve(c);
+}
+
+static void give_up(struct coordinator *c, struct load_task *t, const char *why, int exit_status)
+{
+    json_t *m = json_pack("{s:n, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:s, s:i}", "task_id", "load_id",
+                          t->load_id, "source", t->source, "table", c->load->table, "state", "failed", "rows", 0,
+                          "rejected", 0, "skipped", 0, "trimmed_values", 0, "bytes_read", 0, "attempts", t->attempts,
+                          "error", why, "exit", exit_status);
+
+    t->state = LOAD_OVER;
+    fr_result_add(c->result, m);
+    json_decref(m);
+}
+
+void dispatch_child_died(struct child *child, const char *why)
+{
+    struct coordinator *c = child->c;
+    struct load_task *t;
+
+    if (child->task < 0)
+        return;
+    t = &c->tasks[child->task];
+    child->task = -1;
+    t->state = LOAD_WAITING;
+    /* the ledger knows what it had committed; without one, or with a stream, nothing may be read twice */
+    if (t->attempts >= MAX_TASK_ATTEMPTS || strcmp(t->source, "-") == 0 || c->settings->load.ledger_choice != 0)
+        give_up(c, t, why, 1);
+    serve(c);
+}
+
+void dispatch_fail_rest(struct coordinator *c, const char *why, int exit_status)
+{
+    for (size_t i = 0; i < c->task_count; i++)
+        if (c->tasks[i].state != LOAD_OVER)
+            give_up(c, &c->tasks[i], why, exit_status);
+}

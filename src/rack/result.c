@@ -1,0 +1,169 @@
+#include "rack/result.h"
+
+#include "base/num.h"
+#include "rack/ipc.h"
+
+#include <string.h>
+
+fr_status fr_result_init(struct fr_result *r, struct fr_err *err)
+{
+    memset(r, 0, sizeof *r);
+    r->start_skew_ms = -1;
+    r->tasks = json_array();
+    return r->tasks != NULL ? FR_OK : fr_err_set(err, FR_ENOMEM, "no memory for results");
+}
+
+void fr_result_free(struct fr_result *r)
+{
+    json_decref(r->tasks);
+    r->tasks = NULL;
+}
+
+void fr_result_add(struct fr_result *r, json_t *task_end)
+{
+    const char *load_id = fr_ipc_text(task_end, "load_id");
+    const char *source = fr_ipc_text(task_end, "source");
+
+    for (size_t i = 0; i < json_array_size(r->tasks); i++) {
+        json_t *old = json_array_get(r->tasks, i);
+
+        if (strcmp(fr_ipc_text(old, "load_id"), load_id) == 0 && strcmp(fr_ipc_text(old, "source"), source) == 0) {
+            json_array_set(r->tasks, i, task_end);
+            return;
+        }
+    }
+    json_array_append(r->tasks, task_end);
+}
+
+void fr_result_totals(const struct fr_result *r, struct fr_result_totals *out)
+{
+    size_t i;
+    json_t *t;
+
+    memset(out, 0, sizeof *out);
+    json_array_foreach(r->tasks, i, t)
+    {
+        const char *state = fr_ipc_text(t, "state");
+
+        out->tasks++;
+        out->done += strcmp(state, "done") == 0 ? 1 : 0;
+        out->failed += strcmp(state, "failed") == 0 ? 1 : 0;
+        out->rows += fr_ipc_number(t, "rows", 0);
+        out->rejected += fr_ipc_number(t, "rejected", 0);
+        out->skipped += fr_ipc_number(t, "skipped", 0);
+        out->trimmed += fr_ipc_number(t, "trimmed_values", 0);
+        out->bytes_read += fr_ipc_number(t, "bytes_read", 0);
+        out->bytes_sent += fr_ipc_number(t, "bytes_sent", 0);
+        out->client_cpu_ms += fr_ipc_number(t, "client_cpu_ms", 0);
+    }
+    out->other = out->tasks - out->done - out->failed;
+    out->seconds = (double)(r->ended_ms - r->started_ms) / 1000.0;
+}
+
+int fr_result_exit(const struct fr_result *r)
+{
+    int worst = 0;
+    size_t i;
+    json_t *t;
+
+    json_array_foreach(r->tasks, i, t)
+    {
+        int status = (int)fr_ipc_number(t, "exit", 1);
+
+        if (strcmp(fr_ipc_text(t, "state"), "done") == 0)
+            continue;
+        /* a bad row or server error (1) outweighs usage (2) only when both happened */
+        if (worst == 0 || status == 1)
+            worst = status == 0 ? 1 : status;
+    }
+    return worst;
+}
+
+static double per_second(int64_t n, double seconds)
+{
+    return seconds > 0 ? (double)n / seconds : 0;
+}
+
+void fr_result_print(const struct fr_result *r, FILE *out)
+{
+    struct fr_result_totals t;
+    char rows[32], rejected[32];
+    size_t i;
+    json_t *task;
+
+    fr_result_totals(r, &t);
+    json_array_foreach(r->tasks, i, task)
+    {
+        const char *error = fr_ipc_text(task, "error");
+
+        if (strcmp(fr_ipc_text(task, "state"), "done") != 0)
+            fprintf(out, "%s: %s: %s\n", fr_ipc_text(task, "state"), fr_ipc_text(task, "source"),
+                    error[0] == '\0' ? "no more is known" : error);
+        else if (fr_ipc_number(task, "rejected", 0) > 0)
+            fprintf(out, "%s: %lld rows rejected\n", fr_ipc_text(task, "source"),
+                    (long long)fr_ipc_number(task, "rejected", 0));
+    }
+    fprintf(out, "%lld of %lld tasks done", (long long)t.done, (long long)t.tasks);
+    if (t.failed > 0)
+        fprintf(out, ", %lld failed", (long long)t.failed);
+    if (t.other > 0)
+        fprintf(out, ", %lld not finished", (long long)t.other);
+    fprintf(out, "; %s rows loaded", fr_num_grouped((uint64_t)t.rows, rows, sizeof rows));
+    if (t.rejected > 0)
+        fprintf(out, ", %s rejected", fr_num_grouped((uint64_t)t.rejected, rejected, sizeof rejected));
+    if (t.trimmed > 0)
+        fprintf(out, ", %lld values lost trailing blanks", (long long)t.trimmed);
+    fprintf(out, "\n%.2f s, %.0f rows/s, %.1f MB/s; client CPU %.2f s", t.seconds, per_second(t.rows, t.seconds),
+            per_second(t.bytes_read, t.seconds) / 1e6, (double)t.client_cpu_ms / 1000.0);
+    if (r->workers > 1)
+        fprintf(out, "; %lld workers", (long long)r->workers);
+    if (r->schedulers > 0)
+        fprintf(out, " on %lld schedulers", (long long)r->schedulers);
+    if (r->start_skew_ms >= 0)
+        fprintf(out, ", start skew %lld ms", (long long)r->start_skew_ms);
+    fprintf(out, "\n");
+    if (r->run_id > 0)
+        fprintf(out, "run %lld\n", (long long)r->run_id);
+    else
+        json_array_foreach(r->tasks, i, task)
+            fprintf(out, "load id %s: %s\n", fr_ipc_text(task, "load_id"), fr_ipc_text(task, "source"));
+}
+
+/* The task without what only the coordinator needs. */
+static json_t *public_task(json_t *task)
+{
+    json_t *copy = json_copy(task);
+
+    json_object_del(copy, "type");
+    json_object_del(copy, "status");
+    json_object_del(copy, "exit");
+    return copy;
+}
+
+void fr_result_print_json(const struct fr_result *r, FILE *out)
+{
+    struct fr_result_totals t;
+    json_t *doc = json_object(), *tasks = json_array();
+    size_t i;
+    json_t *task;
+
+    fr_result_totals(r, &t);
+    json_array_foreach(r->tasks, i, task)
+        json_array_append_new(tasks, public_task(task));
+    json_object_set_new(doc, "run_id", r->run_id > 0 ? json_integer(r->run_id) : json_null());
+    json_object_set_new(doc, "workers", json_integer(r->workers));
+    json_object_set_new(doc, "schedulers", json_integer(r->schedulers));
+    json_object_set_new(doc, "seconds", json_real(t.seconds));
+    json_object_set_new(doc, "rows", json_integer(t.rows));
+    json_object_set_new(doc, "rejected", json_integer(t.rejected));
+    json_object_set_new(doc, "bytes_read", json_integer(t.bytes_read));
+    json_object_set_new(doc, "bytes_sent", json_integer(t.bytes_sent));
+    json_object_set_new(doc, "rows_per_s", json_real(per_second(t.rows, t.seconds)));
+    json_object_set_new(doc, "bytes_per_s", json_real(per_second(t.bytes_read, t.seconds)));
+    json_object_set_new(doc, "start_skew_ms", r->start_skew_ms >= 0 ? json_integer(r->start_skew_ms) : json_null());
+    json_object_set_new(doc, "engine", json_string("bcp"));
+    json_object_set_new(doc, "tasks", tasks);
+    json_dumpf(doc, out, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+    fputc('\n', out);
+    json_decref(doc);
+}
