@@ -1,7 +1,7 @@
 # fullrackd: shares only err, log and buf with the rest (scripts/check-includes holds it)
 noinst_LIBRARIES += libfrserver.a
 libfrserver_a_SOURCES =
-libfrserver_a_CPPFLAGS = $(AM_CPPFLAGS) $(UV_CFLAGS) $(SQLITE_CFLAGS)
+libfrserver_a_CPPFLAGS = $(AM_CPPFLAGS) $(UV_CFLAGS) $(SQLITE_CFLAGS) $(GNUTLS_CFLAGS)
 
 include src/server/value/local.mk
 include src/server/tds/local.mk

@@ -159,6 +159,7 @@ void query_table_variable_drop(struct session *s, struct variable *v);
 
 /* master, tempdb, ... by name, ignoring case; NULL: 911 is the caller's. */
 struct database *database_find(struct server *srv, const char *name);
+struct database *database_by_id(struct server *srv, int32_t id);
 const char *database_name(const struct database *db);
 int32_t database_id(const struct database *db);
 struct wlock *database_lock(struct database *db);

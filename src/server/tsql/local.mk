@@ -19,3 +19,10 @@ libfrserver_a_SOURCES += \
 	src/server/tsql/session_priv.h src/server/tsql/session_state.c \
 	src/server/tsql/setopt.c src/server/tsql/sysproc.c \
 	src/server/tsql/txn.c src/server/tsql/txn.h
+libfrserver_a_SOURCES += \
+	src/server/tsql/function.c src/server/tsql/func_priv.h \
+	src/server/tsql/func_rules.c src/server/tsql/func_string.c \
+	src/server/tsql/func_string2.c src/server/tsql/func_math.c \
+	src/server/tsql/func_date.c src/server/tsql/func_session.c \
+	src/server/tsql/func_misc.c src/server/tsql/func_meta.c \
+	src/server/tsql/func_aggr.c
