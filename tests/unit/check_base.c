@@ -1,8 +1,10 @@
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/err.h"
+#include "base/num.h"
+#include "base/secret.h"
+#include "support/suite.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -52,20 +54,121 @@ START_TEST(test_buf_keeps_its_maximum)
 }
 END_TEST
 
+static const struct {
+    const char *text;
+    int64_t min, max;
+    fr_status st;
+    int64_t want;
+} i64_cases[] = {
+    {"0", 0, 10, FR_OK, 0},
+    {"10", 0, 10, FR_OK, 10},
+    {"11", 0, 10, FR_ERANGE, 0},
+    {"-1", 0, 10, FR_ERANGE, 0},
+    {"-9223372036854775808", INT64_MIN, INT64_MAX, FR_OK, INT64_MIN},
+    {"9223372036854775807", INT64_MIN, INT64_MAX, FR_OK, INT64_MAX},
+    {"9223372036854775808", INT64_MIN, INT64_MAX, FR_ERANGE, 0},
+    {"99999999999999999999", INT64_MIN, INT64_MAX, FR_ERANGE, 0},
+    {"", 0, 10, FR_ESYNTAX, 0},
+    {"-", 0, 10, FR_ESYNTAX, 0},
+    {" 1", 0, 10, FR_ESYNTAX, 0},
+    {"1 ", 0, 10, FR_ESYNTAX, 0},
+    {"+1", 0, 10, FR_ESYNTAX, 0},
+    {"0x1", 0, 10, FR_ESYNTAX, 0},
+};
+
+START_TEST(test_i64)
+{
+    int64_t got = 0;
+
+    ck_assert_int_eq(fr_num_i64(i64_cases[_i].text, i64_cases[_i].min, i64_cases[_i].max, &got), i64_cases[_i].st);
+    ck_assert_int_eq(got, i64_cases[_i].want);
+}
+END_TEST
+
+static const struct {
+    const char *text;
+    fr_status st;
+    uint64_t want;
+} size_cases[] = {
+    {"1", FR_OK, 1},      {"64M", FR_OK, 64 << 20},  {"2KiB", FR_OK, 2048},
+    {"1g", FR_OK, 1 << 30}, {"3T", FR_ERANGE, 0},    {"M", FR_ESYNTAX, 0},
+    {"1X", FR_ESYNTAX, 0}, {"-1", FR_ESYNTAX, 0},    {"99999999999999999999999", FR_ERANGE, 0},
+};
+
+START_TEST(test_size)
+{
+    uint64_t got = 0;
+
+    ck_assert_int_eq(fr_num_size(size_cases[_i].text, UINT64_C(1) << 40, &got), size_cases[_i].st);
+    ck_assert_uint_eq(got, size_cases[_i].want);
+}
+END_TEST
+
+START_TEST(test_grouped)
+{
+    char buf[32];
+
+    ck_assert_str_eq(fr_num_grouped(0, buf, sizeof buf), "0");
+    ck_assert_str_eq(fr_num_grouped(999, buf, sizeof buf), "999");
+    ck_assert_str_eq(fr_num_grouped(1234567, buf, sizeof buf), "1,234,567");
+}
+END_TEST
+
+START_TEST(test_backoff_stays_in_bounds)
+{
+    for (unsigned attempt = 1; attempt < 80; attempt++) {
+        uint64_t ms = fr_backoff_ms(attempt, 500, 30000);
+
+        ck_assert_uint_ge(ms, 250);
+        ck_assert_uint_le(ms, 30000);
+    }
+}
+END_TEST
+
+START_TEST(test_guids_differ)
+{
+    char a[FR_GUID_TEXT_BYTES], b[FR_GUID_TEXT_BYTES];
+
+    fr_guid_new(a);
+    fr_guid_new(b);
+    ck_assert_uint_eq(strlen(a), 36);
+    ck_assert_int_eq(a[14], '4');
+    ck_assert_str_ne(a, b);
+}
+END_TEST
+
+START_TEST(test_secret_refuses_what_cannot_be_sent)
+{
+    struct fr_secret *s = NULL;
+    struct fr_err err;
+    char longer[FR_SECRET_MAX_BYTES + 1];
+
+    memset(longer, 'x', sizeof longer);
+    ck_assert_int_eq(fr_secret_new("a\0b", 3, &s, &err), FR_EARG);
+    ck_assert_int_eq(fr_secret_new(longer, sizeof longer, &s, &err), FR_EARG);
+    ck_assert_ptr_null(s);
+    ck_assert_int_eq(fr_secret_new(longer, sizeof longer - 1, &s, &err), FR_OK);
+    ck_assert_uint_eq(strlen(fr_secret_reveal(s)), sizeof longer - 1);
+    fr_secret_free(&s);
+    ck_assert_ptr_null(s);
+    ck_assert_str_eq(fr_secret_reveal(NULL), "");
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("base");
-    TCase *tc = tcase_create("err and buf");
-    SRunner *sr;
-    int failed;
+    TCase *tc = tcase_create("base");
 
-    tcase_add_loop_test(tc, test_status, 0, sizeof status_cases / sizeof status_cases[0]);
+    tcase_add_loop_test(tc, test_status, 0, COUNT_OF(status_cases));
     tcase_add_test(tc, test_err_grows_outward);
     tcase_add_test(tc, test_buf_keeps_its_maximum);
+    tcase_add_loop_test(tc, test_i64, 0, COUNT_OF(i64_cases));
+    tcase_add_loop_test(tc, test_size, 0, COUNT_OF(size_cases));
+    tcase_add_test(tc, test_grouped);
+    tcase_add_test(tc, test_backoff_stays_in_bounds);
+    tcase_add_test(tc, test_guids_differ);
+    tcase_add_test(tc, test_secret_refuses_what_cannot_be_sent);
     suite_add_tcase(s, tc);
-    sr = srunner_create(s);
-    srunner_run_all(sr, CK_NORMAL);
-    failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(s);
 }

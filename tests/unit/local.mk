@@ -11,5 +11,12 @@ tests_unit_check_convert_LDADD = $(SERVER_TEST_LIBS)
 tests_unit_check_value_SOURCES = tests/unit/check_value.c tests/support/sql_values.c tests/support/sql_values.h
 tests_unit_check_value_LDADD = $(SERVER_TEST_LIBS)
 
+CLIENT_TEST_LIBS = libfrclient.a libfrbase.a $(UV_LIBS) $(JANSSON_LIBS) $(ARCHIVE_LIBS) $(DBLIB_LIBS) $(CHECK_LIBS) -lm
+UNIT_TESTS += tests/unit/check_load_convert tests/unit/check_load_split
+tests_unit_check_load_convert_SOURCES = tests/unit/check_load_convert.c
+tests_unit_check_load_convert_LDADD = $(CLIENT_TEST_LIBS)
+tests_unit_check_load_split_SOURCES = tests/unit/check_load_split.c
+tests_unit_check_load_split_LDADD = $(CLIENT_TEST_LIBS)
+
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)
