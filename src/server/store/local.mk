@@ -1,1 +1,15 @@
-libfrserver_a_SOURCES += src/server/store/lock.c src/server/store/lock.h
+libfrserver_a_SOURCES += \
+	src/server/store/store.c src/server/store/store.h \
+	src/server/store/catalog.c src/server/store/catalog.h src/server/store/catalog_priv.h \
+	src/server/store/catalog_load.c \
+	src/server/store/handle.c src/server/store/handle.h \
+	src/server/store/spool.c src/server/store/spool.h \
+	src/server/store/bulk.c src/server/store/bulk.h \
+	src/server/store/ddl.c src/server/store/ddl.h src/server/store/ddl_priv.h \
+	src/server/store/ddl_table.c src/server/store/ddl_constraint.c \
+	src/server/store/ddl_index.c src/server/store/ddl_alter.c \
+	src/server/store/ddl_drop.c src/server/store/ddl_misc.c \
+	src/server/store/lock.c src/server/store/lock.h \
+	src/server/store/sysview.h src/server/store/sysview_priv.h src/server/store/sysview.c \
+	src/server/store/sysview_catalog.c src/server/store/sysview_constraint.c \
+	src/server/store/sysview_server.c src/server/store/sysview_compat.c

@@ -26,3 +26,14 @@ libfrserver_a_SOURCES += \
 	src/server/tsql/func_date.c src/server/tsql/func_session.c \
 	src/server/tsql/func_misc.c src/server/tsql/func_meta.c \
 	src/server/tsql/func_aggr.c
+libfrserver_a_SOURCES += \
+	src/server/tsql/operator.c src/server/tsql/operator.h \
+	src/server/tsql/bind.c src/server/tsql/bind.h src/server/tsql/bind_conv.c \
+	src/server/tsql/bind_expr.c src/server/tsql/bind_pred.c src/server/tsql/bind_func.c \
+	src/server/tsql/bind_source.c src/server/tsql/select.c src/server/tsql/select_order.c \
+	src/server/tsql/select_run.c src/server/tsql/run.c src/server/tsql/query.c \
+	src/server/tsql/dml.h src/server/tsql/dml_write.c src/server/tsql/dml_keys.c \
+	src/server/tsql/dml_identity.c src/server/tsql/dml_output.c \
+	src/server/tsql/dml_insert.c src/server/tsql/dml_exec.c \
+	src/server/tsql/dml_select.c src/server/tsql/dml_select.h \
+	src/server/tsql/dml_update.c src/server/tsql/dml_delete.c

@@ -1,0 +1,586 @@
+/* bulk.c - rows of INSERT BULK. See bulk.h. */
+#include "server/store/bulk.h"
+
+#include "server/store/ddl.h"
+#include "server/store/spool.h"
+#include "server/tsql/dml.h"
+#include "server/tsql/parser.h"
+#include "server/value/collation.h"
+#include "server/value/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A load whose stream has ended. */
+struct bulk_spool {
+    struct bulk_spool *next;
+    struct handle *h;
+    struct spool *rows;
+    int32_t table_id;
+    uint64_t number;        /* for savepoints */
+    bool identity_given, checked;
+    /* the shape that the rows have; another one at the end is an error */
+    int32_t *column_ids;
+    struct sqltype *types;
+    size_t ncolumns;
+};
+
+enum default_kind { DEFAULT_NONE, DEFAULT_CONSTANT, DEFAULT_EVERY_ROW };
+
+struct stream_column {
+    size_t column;  /* of the table; SIZE_MAX: read and dropped */
+    bool alike;     /* the declared type is stored as the column's */
+    bool padded;    /* char, nchar, binary */
+    int32_t length; /* TYPE_MAX: no limit to look at */
+    char *scratch;  /* a padded value */
+};
+
+struct bulk_load {
+    struct exec_ctx ctx; /* of its own: errors are kept until the end */
+    struct binder b;
+    struct table_ref ref;
+    const struct cat_table *t;
+    struct row_writer w;
+    struct result_column *cols;
+    struct stream_column *stream;
+    size_t ncols;
+    struct value *row;
+    enum default_kind *kinds;
+    struct value *defaults;  /* DEFAULT_CONSTANT: owned */
+    int *default_cell;       /* DEFAULT_EVERY_ROW: column of default_st */
+    sqlite3_stmt *default_st;
+    bool *given;
+    struct spool *rows;
+    int64_t count;
+    bool keep_nulls, check, identity_given, failed, defaults_ready;
+    bool per_row_defaults;
+};
+
+/* ---- opening ---- */
+
+static bool add_column(struct bulk_load *l, const struct bulk_column *bc, size_t i)
+{
+    const struct cat_column *c = table_column(l->t, bc->name);
+    struct result_column *rc = &l->cols[i];
+    struct stream_column *sc = &l->stream[i];
+
+    if (c == NULL)
+        return sqlerr_set(l->b.e, 207, bc->name);
+    if (c->computed != NULL)
+        return sqlerr_set(l->b.e, 271, c->name);
+    if (l->given[c - l->t->columns])
+        return sqlerr_set(l->b.e, 264, c->name);
+    l->given[c - l->t->columns] = true;
+    rc->name = c->name;
+    rc->nullable = true; /* NULLs are ours to refuse, with the column's name */
+    rc->identity = c->identity;
+    if (!type_ref_resolve(&bc->type, &rc->type, l->b.e))
+        return false;
+    if (type_is_string(rc->type.id) && bc->type.collation == NULL)
+        rc->type.collation = c->type.collation;
+    sc->column = c->type.id == TY_ROWVERSION ? SIZE_MAX : (size_t)(c - l->t->columns);
+    sc->alike = types_stored_alike(&rc->type, &c->type);
+    sc->padded = c->type.id == TY_CHAR || c->type.id == TY_NCHAR || c->type.id == TY_BINARY;
+    sc->length = TYPE_MAX;
+    if ((type_is_string(c->type.id) || type_is_binary(c->type.id)) && !type_is_lob(&c->type))
+        sc->length = type_length(&c->type);
+    if (sc->padded && (sc->scratch = bind_alloc(&l->b, (size_t)sc->length + 1)) == NULL)
+        return false;
+    l->identity_given = l->identity_given || c->identity;
+    return true;
+}
+
+static bool bind_defaults(struct bulk_load *l)
+{
+    const char *sql = "SELECT ";
+    int n = 0;
+
+    l->b.stored = true;
+    for (size_t i = 0; i < l->t->ncolumns && sql != NULL; i++) {
+        const struct cat_column *c = &l->t->columns[i];
+        struct bexpr x;
+
+        if (c->default_expr == NULL || c->computed != NULL || c->identity)
+            continue;
+        if (!bind_expr(&l->b, NULL, c->default_expr, &x))
+            return false;
+        l->kinds[i] = x.constant ? DEFAULT_CONSTANT : DEFAULT_EVERY_ROW;
+        l->per_row_defaults = l->per_row_defaults || !x.constant;
+        l->defaults[i].type = x.type;
+        l->default_cell[i] = n;
+        sql = bind_text(&l->b, "%s%s%s", sql, n++ == 0 ? "" : ",", x.sql);
+    }
+    l->b.stored = false;
+    return sql != NULL && (n == 0 || run_prepare(&l->b, sql, &l->default_st));
+}
+
+static bool evaluate_defaults(struct bulk_load *l)
+{
+    if (l->default_st == NULL)
+        return true;
+    sqlite3_reset(l->default_st);
+    if (run_step(&l->b, l->default_st) != SQLITE_ROW)
+        return false;
+    for (size_t i = 0; !l->defaults_ready && i < l->t->ncolumns; i++) {
+        struct value v, column = { 0 };
+        struct sqltype type = l->defaults[i].type;
+        bool ok;
+
+        if (l->kinds[i] != DEFAULT_CONSTANT)
+            continue;
+        if (!run_value(l->default_st, l->default_cell[i], &type, &v) ||
+            !writer_assign(&l->w, i, &v, &column))
+            return false;
+        ok = value_copy(&l->defaults[i], &column, l->b.e);
+        value_free(&column);
+        if (!ok)
+            return false;
+    }
+    l->defaults_ready = true;
+    return true;
+}
+
+static bool open_load(struct bulk_load *l, const struct bulk_stmt *st)
+{
+    struct sqltype *types;
+
+    if (!dml_target(&l->b, &st->table, &l->ref))
+        return false;
+    l->t = l->ref.table;
+    l->ncols = st->ncolumns;
+    l->keep_nulls = st->keep_nulls;
+    l->check = st->check_constraints;
+    l->cols = bind_alloc(&l->b, (st->ncolumns + 1) * sizeof(*l->cols));
+    l->stream = bind_alloc(&l->b, (st->ncolumns + 1) * sizeof(*l->stream));
+    l->row = bind_alloc(&l->b, (l->t->ncolumns + 1) * sizeof(*l->row));
+    l->kinds = bind_alloc(&l->b, (l->t->ncolumns + 1) * sizeof(*l->kinds));
+    l->defaults = bind_alloc(&l->b, (l->t->ncolumns + 1) * sizeof(*l->defaults));
+    l->default_cell = bind_alloc(&l->b, (l->t->ncolumns + 1) * sizeof(*l->default_cell));
+    l->given = bind_alloc(&l->b, (l->t->ncolumns + 1) * sizeof(*l->given));
+    types = bind_alloc(&l->b, (l->t->ncolumns + 1) * sizeof(*types));
+    if (l->cols == NULL || l->stream == NULL || l->row == NULL || l->kinds == NULL ||
+        l->defaults == NULL || l->default_cell == NULL || l->given == NULL || types == NULL)
+        return false;
+    for (size_t i = 0; i < st->ncolumns; i++)
+        if (!add_column(l, &st->columns[i], i))
+            return false;
+    for (size_t i = 0; i < l->t->ncolumns; i++)
+        types[i] = l->t->columns[i].type;
+    l->rows = spool_new(store_spool_dir(database_store(handle_database(l->b.h))), types,
+                        l->t->ncolumns, l->b.e);
+    return l->rows != NULL && bind_defaults(l) &&
+           writer_open(&l->b, &l->ref, "INSERT", l->check ? WRITE_CHECKS : 0, &l->w);
+}
+
+bool bulk_open(struct exec_ctx *ctx, const struct bulk_stmt *st)
+{
+    struct bulk_load **slot = session_bulk_load(ctx->session);
+    struct bulk_load *l = calloc(1, sizeof(*l));
+    struct database *db = session_database(ctx->session);
+    bool ok;
+
+    bulk_load_free(slot);
+    if (l == NULL)
+        return sqlerr_setf(&ctx->err, 701, 17, "There is insufficient system memory.");
+    if (st->table.database != NULL && st->table.database[0] != '\0')
+        db = database_find(session_server(ctx->session), st->table.database);
+    if (db == NULL) {
+        free(l);
+        return sqlerr_set(&ctx->err, 911, st->table.database);
+    }
+    l->ctx.session = ctx->session;
+    ok = binder_init(&l->b, &l->ctx, db) && open_load(l, st) && evaluate_defaults(l);
+    if (!ok) {
+        ctx->err = l->ctx.err;
+        bulk_load_free(&l);
+        return false;
+    }
+    *slot = l;
+    return true;
+}
+
+void bulk_load_free(struct bulk_load **lp)
+{
+    struct bulk_load *l = *lp;
+
+    *lp = NULL;
+    if (l == NULL)
+        return;
+    for (size_t i = 0; l->row != NULL && l->t != NULL && i < l->t->ncolumns; i++)
+        value_free(&l->row[i]);
+    for (size_t i = 0; l->defaults != NULL && l->t != NULL && i < l->t->ncolumns; i++)
+        value_free(&l->defaults[i]);
+    if (l->default_st != NULL)
+        run_done(&l->b, &l->default_st);
+    writer_close(&l->w);
+    spool_free(&l->rows);
+    binder_free(&l->b);
+    free(l);
+}
+
+size_t bulk_columns(struct session *s, const struct result_column **cols)
+{
+    const struct bulk_load *l = *session_bulk_load(s);
+
+    *cols = l == NULL ? NULL : l->cols;
+    return l == NULL ? 0 : l->ncols;
+}
+
+/* ---- rows ---- */
+
+static bool is_ascii(const char *p, size_t n)
+{
+    unsigned char all = 0;
+
+    for (size_t i = 0; i < n; i++)
+        all |= (unsigned char)p[i];
+    return all < 0x80;
+}
+
+/* True when the text or binary surely fits the column: its bytes in UTF-8 are at least its units. */
+static bool surely_fits(const struct stream_column *sc, const struct value *v)
+{
+    return sc->length == TYPE_MAX || v->u.s.n <= (size_t)sc->length;
+}
+
+static bool put_padded(struct bulk_load *l, struct stream_column *sc, const struct value *v,
+                       struct value *out)
+{
+    const struct sqltype *to = &l->t->columns[sc->column].type;
+    bool binary = to->id == TY_BINARY;
+
+    if (v->u.s.n == (size_t)sc->length && sc->alike) {
+        *out = *v;
+    } else if (v->u.s.n < (size_t)sc->length && (binary ? type_is_binary(v->type.id)
+                                                        : type_is_string(v->type.id) &&
+                                                              is_ascii(v->u.s.p, v->u.s.n))) {
+        memcpy(sc->scratch, v->u.s.p, v->u.s.n);
+        memset(sc->scratch + v->u.s.n, binary ? 0 : ' ', (size_t)sc->length - v->u.s.n);
+        *out = *v;
+        out->u.s.p = sc->scratch;
+        out->u.s.n = (size_t)sc->length;
+    } else
+        return value_assign(v, to, l->w.column_names[sc->column], out, l->b.e);
+    out->type = *to;
+    out->owned = false;
+    return true;
+}
+
+static bool put_cell(struct bulk_load *l, struct stream_column *sc, const struct value *v)
+{
+    const struct cat_column *c = &l->t->columns[sc->column];
+    struct value *out = &l->row[sc->column];
+
+    value_free(out);
+    if (v->is_null) {
+        value_set_null(out, c->type);
+        return true;
+    }
+    if (sc->padded)
+        return put_padded(l, sc, v, out);
+    if (sc->alike && (sc->length == TYPE_MAX || surely_fits(sc, v))) {
+        *out = *v;
+        out->owned = false;
+        out->type = c->type;
+        return true;
+    }
+    return value_assign(v, &c->type, l->w.column_names[sc->column], out, l->b.e);
+}
+
+static bool put_default(struct bulk_load *l, size_t i)
+{
+    struct value v;
+
+    if (l->kinds[i] == DEFAULT_CONSTANT) {
+        l->row[i] = l->defaults[i];
+        l->row[i].owned = false;
+        return true;
+    }
+    return run_value(l->default_st, l->default_cell[i], &l->defaults[i].type, &v) &&
+           writer_assign(&l->w, i, &v, &l->row[i]);
+}
+
+static bool complete_row(struct bulk_load *l)
+{
+    if (l->per_row_defaults && !evaluate_defaults(l))
+        return false;
+    for (size_t i = 0; i < l->t->ncolumns; i++) {
+        const struct cat_column *c = &l->t->columns[i];
+        bool wants = !l->given[i] || (l->row[i].is_null && !l->keep_nulls);
+
+        if (!l->given[i]) {
+            value_free(&l->row[i]);
+            value_set_null(&l->row[i], c->type);
+        }
+        if (wants && l->kinds[i] != DEFAULT_NONE && !put_default(l, i))
+            return false;
+        if (!l->row[i].is_null || c->nullable || c->computed != NULL)
+            continue;
+        if ((c->identity && !l->given[i]) || c->type.id == TY_ROWVERSION)
+            continue; /* known when the row goes in */
+        return sqlerr_set(l->b.e, 515, c->name, l->w.shown, "INSERT");
+    }
+    return true;
+}
+
+/* CHECK constraints look at a whole row; NOT NULL has been seen to. */
+static bool check_row(struct bulk_load *l)
+{
+    const struct cat_column *id = l->t->identity;
+
+    if (id != NULL && !l->identity_given) { /* writer_check() must not take it for NULL */
+        struct value *v = &l->row[id - l->t->columns];
+        bool ok;
+
+        *v = (struct value){ .type = id->type };
+        ok = writer_check(&l->w, l->row);
+        value_set_null(v, id->type);
+        return ok;
+    }
+    return writer_check(&l->w, l->row);
+}
+
+bool bulk_row(struct session *s, const struct value *values, size_t n)
+{
+    struct bulk_load *l = *session_bulk_load(s);
+
+    if (l == NULL || l->failed)
+        return false;
+    l->failed = n != l->ncols;
+    if (l->failed)
+        return sqlerr_set(l->b.e, 213);
+    for (size_t i = 0; i < n; i++)
+        if (l->stream[i].column != SIZE_MAX && !put_cell(l, &l->stream[i], &values[i])) {
+            l->failed = true;
+            return false;
+        }
+    if (!complete_row(l) || (l->check && l->w.check != NULL && !check_row(l)) ||
+        (!store_discards(database_store(handle_database(l->b.h))) &&
+         !spool_add(l->rows, l->row, l->b.e)))
+        l->failed = true;
+    else
+        l->count++;
+    return !l->failed;
+}
+
+/* ---- the end ---- */
+
+static void spool_drop(struct bulk_spool **p)
+{
+    struct bulk_spool *s = *p;
+
+    *p = s->next;
+    spool_free(&s->rows);
+    free(s->column_ids);
+    free(s->types);
+    free(s);
+}
+
+void bulk_drop_spools(struct handle *h)
+{
+    struct bulk_spool **list = handle_spools(h);
+
+    while (*list != NULL)
+        spool_drop(list);
+}
+
+struct bulk_spool *bulk_waiting(struct handle *h, int32_t table_id)
+{
+    for (struct bulk_spool *s = *handle_spools(h); s != NULL; s = s->next)
+        if (s->table_id == table_id)
+            return s;
+    return NULL;
+}
+
+static bool hang_up(struct bulk_load *l, struct bulk_spool **out)
+{
+    struct bulk_spool *s = calloc(1, sizeof(*s));
+    size_t n = l->t->ncolumns;
+
+    *out = s;
+    if (s == NULL)
+        return bind_no_memory(&l->b);
+    s->column_ids = calloc(n + 1, sizeof(*s->column_ids));
+    s->types = calloc(n + 1, sizeof(*s->types));
+    if (s->column_ids == NULL || s->types == NULL) {
+        s->next = NULL;
+        spool_drop(out);
+        return bind_no_memory(&l->b);
+    }
+    for (size_t i = 0; i < n; i++) {
+        s->column_ids[i] = l->t->columns[i].id;
+        s->types[i] = l->t->columns[i].type;
+    }
+    s->ncolumns = n;
+    s->h = l->b.h;
+    s->table_id = l->t->object->id;
+    s->number = session_store_number(l->ctx.session);
+    s->identity_given = l->identity_given;
+    s->checked = l->check;
+    s->rows = l->rows;
+    l->rows = NULL;
+    return true;
+}
+
+static bool same_shape(const struct bulk_spool *s, const struct cat_table *t)
+{
+    if (t->ncolumns != s->ncolumns)
+        return false;
+    for (size_t i = 0; i < s->ncolumns; i++)
+        if (t->columns[i].id != s->column_ids[i] || !type_equal(&t->columns[i].type, &s->types[i]))
+            return false;
+    return true;
+}
+
+static bool insert_rows(struct binder *b, struct bulk_spool *s, const struct table_ref *ref)
+{
+    const struct cat_table *t = ref->table;
+    struct value *row = bind_alloc(b, (t->ncolumns + 1) * sizeof(*row));
+    size_t id_at = t->identity == NULL ? 0 : (size_t)(t->identity - t->columns);
+    struct identity_source ids;
+    struct row_writer w = { 0 };
+    bool ok, version = false;
+    int got = 0;
+
+    for (size_t i = 0; i < t->ncolumns; i++)
+        version = version || t->columns[i].type.id == TY_ROWVERSION;
+    ok = row != NULL && writer_open(b, ref, "INSERT", s->checked ? WRITE_KEYS : 0, &w) &&
+         identity_open(b, ref, s->identity_given, &ids) && spool_rewind(s->rows, b->e);
+    while (ok && (got = spool_next(s->rows, row, b->e)) == 1) {
+        if (t->identity != NULL && s->identity_given)
+            identity_given(&ids, &row[id_at]);
+        else if (t->identity != NULL)
+            ok = identity_next(&ids, &row[id_at]);
+        ok = ok && (!version || write_rowversion(b, t, row)) && writer_insert(&w, row, NULL);
+    }
+    ok = ok && got == 0 && identity_close(&ids, false);
+    if (ok && !s->checked)
+        ok = ddl_mark_not_trusted(b, t);
+    writer_close(&w);
+    return ok;
+}
+
+/* Under the writer lock: the catalog may have changed since the stream. */
+static bool bring_in(struct exec_ctx *ctx, struct bulk_spool *s, bool temp)
+{
+    struct database *db = handle_database(s->h);
+    struct binder b = { 0 };
+    struct table_ref ref = { 0 };
+    const struct cat_object *o;
+    const struct cat_schema *schema;
+    bool ok = (temp ? txn_temp_begin(ctx, db) : txn_write_begin(ctx, db)) && binder_init(&b, ctx, db);
+
+    if (ok) {
+        ref.cat = temp ? b.temp : b.cat;
+        o = ref.cat == NULL ? NULL : catalog_object_id(ref.cat, s->table_id);
+        ref.table = o == NULL ? NULL : o->table;
+        schema = o == NULL ? NULL : catalog_schema_id(ref.cat, o->schema_id);
+        ref.handle = s->h;
+        ref.schema = schema == NULL ? "dbo" : schema->name;
+        ref.sql = bind_text(&b, "t%d", (int)s->table_id);
+        if (ref.table == NULL || !same_shape(s, ref.table))
+            ok = sqlerr_setf(&ctx->err, 4891, 16, "Insert bulk failed due to a schema change of the target table.");
+        else
+            ok = ref.sql != NULL && insert_rows(&b, s, &ref);
+    }
+    binder_free(&b);
+    return ok;
+}
+
+bool bulk_end(struct exec_ctx *ctx, bool complete)
+{
+    struct bulk_load **slot = session_bulk_load(ctx->session);
+    struct bulk_load *l = *slot;
+    struct bulk_spool *s = NULL;
+    bool ok = l != NULL && complete && !l->failed, wait, temp;
+
+    ctx->rows = 0;
+    if (l == NULL)
+        return sqlerr_setf(&ctx->err, 4002, 16, "There is no bulk load to end.");
+    if (!ok) {
+        ctx->err = l->ctx.err;
+        bulk_load_free(slot);
+        return false;
+    }
+    ctx->rows = l->count;
+    temp = l->t->temp;
+    wait = session_trancount(ctx->session) > 0 && !temp && !table_has_keys(l->t);
+    ok = spool_rows(l->rows) == 0 || hang_up(l, &s);
+    if (!ok)
+        ctx->err = l->ctx.err;
+    bulk_load_free(slot);
+    if (s == NULL)
+        return ok;
+    s->next = *handle_spools(s->h);
+    *handle_spools(s->h) = s;
+    if (wait)
+        return true;
+    ok = bring_in(ctx, s, temp);
+    for (struct bulk_spool **p = handle_spools(s->h); *p != NULL; p = &(*p)->next)
+        if (*p == s) {
+            spool_drop(p);
+            break;
+        }
+    return ok;
+}
+
+/* Oldest first: identity values follow the order of the loads. */
+static bool fold_list(struct exec_ctx *ctx, struct handle *h, int32_t table_id)
+{
+    for (;;) {
+        struct bulk_spool **last = NULL;
+
+        for (struct bulk_spool **p = handle_spools(h); *p != NULL; p = &(*p)->next)
+            if (table_id == 0 || (*p)->table_id == table_id)
+                last = p;
+        if (last == NULL)
+            return true;
+        if (!bring_in(ctx, *last, false))
+            return false;
+        spool_drop(last);
+    }
+}
+
+bool bulk_fold(struct exec_ctx *ctx, struct handle *h, int32_t table_id)
+{
+    return fold_list(ctx, h, table_id);
+}
+
+bool session_store_commit(struct exec_ctx *ctx)
+{
+    struct handle *h = NULL;
+
+    while ((h = session_next_handle(ctx->session, h)) != NULL)
+        if (!fold_list(ctx, h, 0))
+            return false;
+    return true;
+}
+
+void session_store_ended(struct session *s, bool committed)
+{
+    struct handle *h = NULL;
+
+    (void)committed; /* after COMMIT nothing is left */
+    while ((h = session_next_handle(s, h)) != NULL)
+        bulk_drop_spools(h);
+}
+
+uint64_t session_store_mark(struct session *s)
+{
+    return session_store_number(s);
+}
+
+void session_store_rollback_to(struct session *s, uint64_t mark)
+{
+    struct handle *h = NULL;
+
+    while ((h = session_next_handle(s, h)) != NULL) {
+        struct bulk_spool **p = handle_spools(h);
+
+        while (*p != NULL)
+            if ((*p)->number > mark)
+                spool_drop(p);
+            else
+                p = &(*p)->next;
+    }
+}

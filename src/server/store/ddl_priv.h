@@ -1,0 +1,90 @@
+/* ddl_priv.h - what the definition statements share. */
+#ifndef FRD_STORE_DDL_PRIV_H
+#define FRD_STORE_DDL_PRIV_H
+
+#include "server/store/ddl.h"
+
+/* One definition statement. */
+struct ddl {
+    struct binder *b;
+    bool temp;
+    const char *verb; /* "CREATE TABLE", "ALTER TABLE", for messages */
+};
+
+/* The catalog of the statement: TEMP or the database's. */
+struct catalog *ddl_catalog(const struct ddl *d);
+/* Run sql on the catalog tables ("%s" = schema); types: i = int64_t, s = const char *. */
+bool ddl_write(struct ddl *d, const char *sql, const char *types, ...);
+/* The catalog tables were written: load the new picture. */
+bool ddl_reload(struct ddl *d);
+bool ddl_next_id(struct ddl *d, int32_t *id);
+
+struct ddl_object {
+    int32_t id, schema_id, parent_id;
+    const char *name;
+    const char *type;
+    bool system_named;
+    const char *text;
+};
+bool ddl_add_object(struct ddl *d, const struct ddl_object *o);
+/* A table by id in the current picture. */
+const struct cat_table *ddl_table(const struct ddl *d, int32_t id);
+/* "PK__orders__1A2B3C4D" */
+const char *ddl_system_name(struct ddl *d, const char *prefix, const char *table, const char *column,
+                            int32_t id);
+const char *ddl_span(struct ddl *d, const struct expr *x); /* "(text)" */
+
+/* ---- ddl_table.c ---- */
+bool ddl_create_table(struct ddl *d, const struct table_def *def);
+/* One column's row of fr_column; its DEFAULT with it.  t: the table so far, for computed ones. */
+struct ddl_column {
+    const struct column_def *def;
+    const struct table_def *table; /* where to look for other columns of the definition */
+    const struct cat_table *existing;
+    int32_t table_id, schema_id, column_id;
+    const char *table_name;
+    bool in_primary_key;
+};
+bool ddl_add_column(struct ddl *d, const struct ddl_column *c);
+bool ddl_add_default(struct ddl *d, const struct cat_table *t, const struct constraint_def *k);
+
+/* ---- ddl_constraint.c ---- */
+/* k: PRIMARY KEY, UNIQUE, CHECK, FOREIGN KEY of a table whose columns are in the catalog. */
+struct ddl_constraint {
+    const struct constraint_def *def;
+    int32_t table_id;
+    bool not_trusted;
+};
+bool ddl_add_constraint(struct ddl *d, const struct ddl_constraint *k);
+/* Existing rows against a CHECK or FOREIGN KEY: 547 */
+bool ddl_verify_check(struct ddl *d, const struct cat_table *t, const struct cat_check *c);
+bool ddl_verify_fk(struct ddl *d, const struct cat_table *t, const struct cat_fk *f);
+
+/* ---- ddl_index.c ---- */
+bool ddl_create_index(struct ddl *d, const struct index_def *def);
+/* def inside CREATE TABLE */
+bool ddl_add_index(struct ddl *d, int32_t table_id, const struct index_def *def);
+bool ddl_build_index(struct ddl *d, const struct cat_table *t, const struct cat_index *x);
+bool ddl_drop_index(struct ddl *d, const struct cat_table *t, const struct cat_index *x);
+/* A relation whose columns are named as in the SQLite table itself. */
+struct relation *ddl_own_relation(struct binder *b, const struct cat_table *t);
+int32_t ddl_next_index_id(const struct cat_table *t, bool clustered);
+
+/* ---- ddl_alter.c, ddl_drop.c, ddl_misc.c ---- */
+bool ddl_alter_table(struct ddl *d, const struct alter_table_stmt *st);
+bool ddl_drop(struct ddl *d, const struct drop_stmt *st);
+bool ddl_drop_object(struct ddl *d, const struct cat_object *o);
+bool ddl_create_view(struct ddl *d, const struct view_stmt *st);
+bool ddl_create_schema(struct ddl *d, const struct schema_stmt *st);
+bool ddl_create_database(struct ddl *d, const struct database_stmt *st);
+bool ddl_alter_database(struct ddl *d, const struct database_stmt *st);
+/* Store or replace the text of a view or procedure: 2714, 208. */
+struct ddl_module {
+    const struct name *name;
+    const char *type;
+    struct span text;
+    bool alter, or_alter;
+};
+bool ddl_store_module(struct ddl *d, const struct ddl_module *m);
+
+#endif

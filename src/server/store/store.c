@@ -1,0 +1,633 @@
+/* store.c - databases of a data directory. See store.h. */
+#include "server/store/store.h"
+
+#include "server/store/catalog_priv.h"
+#include "server/tsql/exec.h"
+#include "server/value/collation.h"
+#include "server/value/datetime.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { STORE_PATH_BYTES = 4096, NAME_BYTES = CATALOG_NAME_CHARS * 4 + 1 };
+
+struct identity {
+    int32_t table_id;
+    int64_t last;
+};
+
+struct database {
+    struct store *store;
+    int32_t id;
+    char name[NAME_BYTES];
+    char path[STORE_PATH_BYTES];
+    uint32_t collation;
+    int64_t created;
+    struct wlock *lock;
+    atomic_bool dropped;
+    atomic_llong stamp;
+    pthread_mutex_t mutex; /* guards what follows; innermost, nothing is called under it */
+    struct catalog *catalog;
+    struct identity *identities;
+    size_t nidentities, identities_room;
+};
+
+struct store {
+    char dir[STORE_PATH_BYTES];
+    char spool[STORE_PATH_BYTES];
+    int lock_fd;
+    bool discard;
+    struct wlock_graph *graph;
+    pthread_mutex_t mutex; /* guards the list; database.mutex may be taken inside */
+    struct database *dbs[STORE_MAX_DATABASES];
+    size_t ndbs;
+};
+
+int64_t store_now(void)
+{
+    struct value v;
+
+    datetime_now(false, &v);
+    return (v.u.i - (int64_t)DAYS_1900 * TICKS_PER_DAY) / 10000 * 3 / 10;
+}
+
+/* ---- files ---- */
+
+static bool file_name(const char *name, char *out, size_t size)
+{
+    size_t n = 0;
+
+    for (; *name != '\0'; name++) {
+        unsigned char c = (unsigned char)*name;
+        bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+
+        if (n + 4 >= size)
+            return false;
+        if (plain)
+            out[n++] = (char)c;
+        else
+            n += (size_t)snprintf(out + n, size - n, "%%%02X", c);
+    }
+    out[n] = '\0';
+    return n > 0 && n < 240;
+}
+
+static void remove_files(const char *path)
+{
+    static const char *const tails[] = { "", "-wal", "-shm", "-journal" };
+    char file[STORE_PATH_BYTES + 512];
+
+    for (size_t i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {
+        snprintf(file, sizeof(file), "%s%s", path, tails[i]);
+        unlink(file);
+    }
+}
+
+static bool open_file(const char *path, bool create, sqlite3 **out, struct sqlerr *e)
+{
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+    bool ok;
+
+    *out = NULL;
+    /* busy: only checkpoints of others are waited for, writers queue at the wlock */
+    ok = sqlite3_open_v2(path, out, flags | (create ? SQLITE_OPEN_CREATE : 0), NULL) ==
+             SQLITE_OK &&
+         sqlite3_busy_timeout(*out, 30000) == SQLITE_OK &&
+         sqlite3_exec(*out,
+                      "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; "
+                      "PRAGMA cache_size=-16384; PRAGMA journal_size_limit=67108864; "
+                      "PRAGMA temp_store=FILE; PRAGMA trusted_schema=ON",
+                      NULL, NULL, NULL) == SQLITE_OK;
+    if (!ok) {
+        catalog_sqlite_error(*out, e);
+        sqlite3_close(*out);
+        *out = NULL;
+    }
+    return ok;
+}
+
+bool database_open_handle(struct database *db, sqlite3 **out, struct sqlerr *e)
+{
+    return open_file(db->path, false, out, e);
+}
+
+/* ---- one database ---- */
+
+static void database_free(struct database *db)
+{
+    if (db == NULL)
+        return;
+    catalog_release(&db->catalog);
+    free(db->identities);
+    wlock_free(&db->lock);
+    pthread_mutex_destroy(&db->mutex);
+    free(db);
+}
+
+static struct database *database_new(struct store *st, const char *path)
+{
+    struct database *db = calloc(1, sizeof(*db));
+
+    if (db == NULL)
+        return NULL;
+    db->store = st;
+    snprintf(db->path, sizeof(db->path), "%s", path);
+    pthread_mutex_init(&db->mutex, NULL);
+    db->lock = wlock_new(st->graph);
+    if (db->lock == NULL)
+        database_free(db), db = NULL;
+    return db;
+}
+
+static bool write_meta(sqlite3 *h, const struct database *db, struct sqlerr *e)
+{
+    char *sql = sqlite3_mprintf("INSERT OR REPLACE INTO fr_meta VALUES('name', %Q), ('id', %d), "
+                                "('created', %lld), ('collation', %Q)",
+                                db->name, db->id, (long long)db->created,
+                                collation_get(db->collation)->name);
+    int rc = sql == NULL ? SQLITE_NOMEM : sqlite3_exec(h, sql, NULL, NULL, NULL);
+
+    sqlite3_free(sql);
+    return rc == SQLITE_OK || catalog_sqlite_error(h, e);
+}
+
+static bool read_meta(sqlite3 *h, struct database *db, struct sqlerr *e)
+{
+    sqlite3_stmt *q = NULL;
+    int rc = sqlite3_prepare_v2(h, "SELECT k, v FROM fr_meta", -1, &q, NULL);
+
+    while (rc == SQLITE_OK && (rc = sqlite3_step(q)) == SQLITE_ROW) {
+        const char *k = (const char *)sqlite3_column_text(q, 0);
+        const char *v;
+
+        rc = SQLITE_OK;
+        if (k == NULL)
+            continue;
+        if (strcmp(k, "id") == 0)
+            db->id = sqlite3_column_int(q, 1);
+        else if (strcmp(k, "created") == 0)
+            db->created = sqlite3_column_int64(q, 1);
+        else if (strcmp(k, "stamp") == 0)
+            atomic_store(&db->stamp, sqlite3_column_int64(q, 1));
+        else if ((v = (const char *)sqlite3_column_text(q, 1)) == NULL)
+            continue;
+        else if (strcmp(k, "name") == 0)
+            snprintf(db->name, sizeof(db->name), "%s", v);
+        else if (strcmp(k, "collation") == 0)
+            collation_find(v, strlen(v), &db->collation);
+    }
+    sqlite3_finalize(q);
+    if (rc != SQLITE_DONE || db->name[0] == '\0' || db->id <= 0)
+        return sqlerr_setf(e, 5171, 16, "%s is not a database file of fullrackd.", db->path);
+    return true;
+}
+
+/* Make the file with its catalog, in one transaction; nothing is left on failure. */
+static bool create_file(struct database *db, struct sqlerr *e)
+{
+    sqlite3 *h;
+    bool ok;
+
+    remove_files(db->path);
+    if (!open_file(db->path, true, &h, e)) {
+        remove_files(db->path);
+        return false;
+    }
+    ok = sqlite3_exec(h, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK ||
+         catalog_sqlite_error(h, e);
+    ok = ok && catalog_install(h, "main", e) && write_meta(h, db, e);
+    ok = ok && (sqlite3_exec(h, "COMMIT", NULL, NULL, NULL) == SQLITE_OK ||
+                catalog_sqlite_error(h, e));
+    sqlite3_close(h);
+    if (!ok)
+        remove_files(db->path);
+    else
+        atomic_store(&db->stamp, 1);
+    return ok;
+}
+
+static struct database *find_locked(struct store *st, const char *name)
+{
+    for (size_t i = 0; i < st->ndbs; i++)
+        if (!atomic_load(&st->dbs[i]->dropped) && name_same(st->dbs[i]->name, name))
+            return st->dbs[i];
+    return NULL;
+}
+
+static bool create_locked(struct store *st, const char *name, uint32_t collation, int32_t id,
+                          struct sqlerr *e)
+{
+    char file[256], path[STORE_PATH_BYTES + 300];
+    struct database *db;
+
+    if (find_locked(st, name) != NULL)
+        return sqlerr_set(e, 1801, name);
+    if (st->ndbs == STORE_MAX_DATABASES)
+        return sqlerr_setf(e, 1835, 16, "fullrackd holds at most %d databases.",
+                           STORE_MAX_DATABASES);
+    if (strlen(name) >= NAME_BYTES || !file_name(name, file, sizeof(file)))
+        return sqlerr_set(e, 103, "database name", name, CATALOG_NAME_CHARS);
+    snprintf(path, sizeof(path), "%s/%s.db", st->dir, file);
+    if (id == 0) { /* never an id again that some session may remember */
+        id = DB_FIRST_USER;
+        for (size_t i = 0; i < st->ndbs; i++)
+            if (st->dbs[i]->id >= id)
+                id = st->dbs[i]->id + 1;
+    }
+    db = database_new(st, path);
+    if (db == NULL)
+        return sqlerr_setf(e, 701, 17, "There is insufficient system memory.");
+    db->id = id;
+    db->collation = collation;
+    db->created = store_now();
+    snprintf(db->name, sizeof(db->name), "%s", name);
+    if (!create_file(db, e)) {
+        database_free(db);
+        return false;
+    }
+    st->dbs[st->ndbs++] = db;
+    return true;
+}
+
+bool store_create_database(struct store *st, const char *name, const char *collation,
+                           struct sqlerr *e)
+{
+    uint32_t row = COLLATION_DEFAULT;
+    bool ok;
+
+    if (collation != NULL && !collation_find(collation, strlen(collation), &row))
+        return sqlerr_set(e, 448, collation);
+    pthread_mutex_lock(&st->mutex);
+    ok = create_locked(st, name, row, 0, e);
+    pthread_mutex_unlock(&st->mutex);
+    return ok;
+}
+
+bool store_drop_database(struct store *st, const char *name, struct sqlerr *e)
+{
+    struct database *db;
+    bool ok = false;
+
+    pthread_mutex_lock(&st->mutex);
+    db = find_locked(st, name);
+    if (db == NULL)
+        sqlerr_set(e, 3701, "drop", "database", name);
+    else if (db->id < DB_FIRST_USER)
+        sqlerr_setf(e, 3708, 16, "Cannot drop the database '%s' because it is a system database.", name);
+    else {
+        atomic_store(&db->dropped, true);
+        remove_files(db->path);
+        ok = true;
+    }
+    pthread_mutex_unlock(&st->mutex);
+    return ok;
+}
+
+/* ---- the store ---- */
+
+static fr_status lock_dir(struct store *st, struct fr_err *err)
+{
+    char path[STORE_PATH_BYTES + 16];
+
+    if (mkdir(st->dir, 0700) != 0 && errno != EEXIST)
+        return fr_err_errno(err, FR_EIO, errno, "cannot make the data directory %s", st->dir);
+    snprintf(path, sizeof(path), "%s/lock", st->dir);
+    st->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (st->lock_fd < 0)
+        return fr_err_errno(err, FR_EIO, errno, "cannot open %s", path);
+    if (flock(st->lock_fd, LOCK_EX | LOCK_NB) != 0)
+        return fr_err_set(err, FR_EIO, "%s is in use by another fullrackd", st->dir);
+    return FR_OK;
+}
+
+/* Rows of loads that were cut off belong to nobody. */
+static fr_status clear_spool(struct store *st, struct fr_err *err)
+{
+    DIR *d;
+    const struct dirent *entry;
+
+    if (mkdir(st->spool, 0700) != 0 && errno != EEXIST)
+        return fr_err_errno(err, FR_EIO, errno, "cannot make %s", st->spool);
+    d = opendir(st->spool);
+    if (d == NULL)
+        return fr_err_errno(err, FR_EIO, errno, "cannot read %s", st->spool);
+    while ((entry = readdir(d)) != NULL)
+        if (entry->d_name[0] != '.')
+            unlinkat(dirfd(d), entry->d_name, 0);
+    closedir(d);
+    return FR_OK;
+}
+
+static fr_status load_database(struct store *st, const char *path, struct fr_err *err)
+{
+    struct database *db = database_new(st, path);
+    struct sqlerr e = { 0 };
+    sqlite3 *h = NULL;
+    bool ok;
+
+    if (db == NULL)
+        return fr_err_set(err, FR_ENOMEM, "out of memory");
+    ok = open_file(path, false, &h, &e) && read_meta(h, db, &e);
+    sqlite3_close(h);
+    if (!ok) {
+        database_free(db);
+        return fr_err_set(err, FR_EIO, "%s: %s", path, e.text);
+    }
+    st->dbs[st->ndbs++] = db;
+    return FR_OK;
+}
+
+static fr_status load_databases(struct store *st, struct fr_err *err)
+{
+    char path[STORE_PATH_BYTES + 300];
+    fr_status status = FR_OK;
+    DIR *d = opendir(st->dir);
+    const struct dirent *entry;
+
+    if (d == NULL)
+        return fr_err_errno(err, FR_EIO, errno, "cannot read %s", st->dir);
+    while (status == FR_OK && (entry = readdir(d)) != NULL) {
+        size_t n = strlen(entry->d_name);
+
+        if (n < 4 || strcmp(entry->d_name + n - 3, ".db") != 0)
+            continue;
+        snprintf(path, sizeof(path), "%s/%s", st->dir, entry->d_name);
+        if (strcmp(entry->d_name, "tempdb.db") == 0)
+            remove_files(path); /* begins empty at every start */
+        else if (st->ndbs == STORE_MAX_DATABASES)
+            status = fr_err_set(err, FR_EIO, "%s holds more than %d databases", st->dir,
+                                STORE_MAX_DATABASES);
+        else
+            status = load_database(st, path, err);
+    }
+    closedir(d);
+    return status;
+}
+
+static fr_status make_system_databases(struct store *st, struct fr_err *err)
+{
+    struct sqlerr e = { 0 };
+    bool ok = find_locked(st, "master") != NULL ||
+              create_locked(st, "master", COLLATION_DEFAULT, DB_MASTER, &e);
+
+    ok = ok && create_locked(st, "tempdb", COLLATION_DEFAULT, DB_TEMPDB, &e);
+    return ok ? FR_OK : fr_err_set(err, FR_EIO, "%s: %s", st->dir, e.text);
+}
+
+fr_status store_open(const struct store_config *config, struct store **out,
+                     struct fr_err *err)
+{
+    struct store *st = calloc(1, sizeof(*st));
+    fr_status status;
+
+    *out = NULL;
+    if (st == NULL)
+        return fr_err_set(err, FR_ENOMEM, "out of memory");
+    st->lock_fd = -1;
+    st->discard = config->discard;
+    st->graph = config->graph;
+    pthread_mutex_init(&st->mutex, NULL);
+    if (strlen(config->dir) + 300 > sizeof(st->dir))
+        status = fr_err_set(err, FR_EARG, "the data directory's name is too long");
+    else {
+        snprintf(st->dir, sizeof(st->dir), "%s", config->dir);
+        snprintf(st->spool, sizeof(st->spool), "%.3800s/spool", config->dir);
+        status = lock_dir(st, err);
+    }
+    if (status == FR_OK)
+        status = clear_spool(st, err);
+    if (status == FR_OK)
+        status = load_databases(st, err);
+    if (status == FR_OK)
+        status = make_system_databases(st, err);
+    if (status == FR_OK)
+        *out = st;
+    else
+        store_close(&st);
+    return status;
+}
+
+void store_close(struct store **sp)
+{
+    struct store *st = *sp;
+
+    *sp = NULL;
+    if (st == NULL)
+        return;
+    for (size_t i = 0; i < st->ndbs; i++)
+        database_free(st->dbs[i]);
+    if (st->lock_fd >= 0)
+        close(st->lock_fd);
+    pthread_mutex_destroy(&st->mutex);
+    free(st);
+}
+
+bool store_discards(const struct store *st)
+{
+    return st->discard;
+}
+
+const char *store_spool_dir(const struct store *st)
+{
+    return st->spool;
+}
+
+struct database *store_database(struct store *st, const char *name)
+{
+    struct database *db;
+
+    pthread_mutex_lock(&st->mutex);
+    db = find_locked(st, name);
+    pthread_mutex_unlock(&st->mutex);
+    return db;
+}
+
+struct database *store_database_id(struct store *st, int32_t id)
+{
+    struct database *db = NULL;
+
+    pthread_mutex_lock(&st->mutex);
+    for (size_t i = 0; i < st->ndbs; i++)
+        if (st->dbs[i]->id == id && !atomic_load(&st->dbs[i]->dropped))
+            db = st->dbs[i];
+    pthread_mutex_unlock(&st->mutex);
+    return db;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct database *const *x = a, *const *y = b;
+
+    return ((*x)->id > (*y)->id) - ((*x)->id < (*y)->id);
+}
+
+size_t store_databases(struct store *st, struct database **out, size_t max)
+{
+    size_t n = 0;
+
+    pthread_mutex_lock(&st->mutex);
+    for (size_t i = 0; i < st->ndbs; i++)
+        if (!atomic_load(&st->dbs[i]->dropped)) {
+            if (n < max)
+                out[n] = st->dbs[i];
+            n++;
+        }
+    pthread_mutex_unlock(&st->mutex);
+    qsort(out, n < max ? n : max, sizeof(out[0]), by_id);
+    return n;
+}
+
+/* ---- what a database says of itself ---- */
+
+struct database *database_find(struct server *srv, const char *name)
+{
+    return store_database(server_store(srv), name);
+}
+
+struct database *database_by_id(struct server *srv, int32_t id)
+{
+    return store_database_id(server_store(srv), id);
+}
+
+const char *database_name(const struct database *db)
+{
+    return db->name;
+}
+
+int32_t database_id(const struct database *db)
+{
+    return db->id;
+}
+
+struct wlock *database_lock(struct database *db)
+{
+    return db->lock;
+}
+
+struct store *database_store(const struct database *db)
+{
+    return db->store;
+}
+
+const char *database_path(const struct database *db)
+{
+    return db->path;
+}
+
+bool database_dropped(const struct database *db)
+{
+    return atomic_load(&db->dropped);
+}
+
+uint32_t database_collation(const struct database *db)
+{
+    return db->collation;
+}
+
+int64_t database_created(const struct database *db)
+{
+    return db->created;
+}
+
+int64_t database_stamp(struct database *db)
+{
+    return atomic_load(&db->stamp);
+}
+
+void database_set_stamp(struct database *db, int64_t stamp)
+{
+    atomic_store(&db->stamp, stamp);
+}
+
+struct catalog *database_catalog(struct database *db)
+{
+    struct catalog *c;
+
+    pthread_mutex_lock(&db->mutex);
+    c = catalog_ref(db->catalog);
+    pthread_mutex_unlock(&db->mutex);
+    return c;
+}
+
+void database_keep_catalog(struct database *db, struct catalog *c)
+{
+    struct catalog *old = NULL;
+
+    pthread_mutex_lock(&db->mutex);
+    if (c->stamp == atomic_load(&db->stamp) &&
+        (db->catalog == NULL || db->catalog->stamp != c->stamp)) {
+        old = db->catalog;
+        db->catalog = catalog_ref(c);
+    }
+    pthread_mutex_unlock(&db->mutex);
+    catalog_release(&old);
+}
+
+static struct identity *identity_find(struct database *db, int32_t table_id)
+{
+    for (size_t i = 0; i < db->nidentities; i++)
+        if (db->identities[i].table_id == table_id)
+            return &db->identities[i];
+    return NULL;
+}
+
+int64_t database_identity(struct database *db, int32_t table_id, bool *known)
+{
+    const struct identity *x;
+    int64_t last = 0;
+
+    pthread_mutex_lock(&db->mutex);
+    x = identity_find(db, table_id);
+    *known = x != NULL;
+    if (x != NULL)
+        last = x->last;
+    pthread_mutex_unlock(&db->mutex);
+    return last;
+}
+
+bool database_set_identity(struct database *db, int32_t table_id, int64_t last)
+{
+    struct identity *x;
+
+    pthread_mutex_lock(&db->mutex);
+    x = identity_find(db, table_id);
+    if (x == NULL && db->nidentities == db->identities_room) {
+        size_t room = db->identities_room == 0 ? 16 : db->identities_room * 2;
+        struct identity *p = realloc(db->identities, room * sizeof(*p));
+
+        if (p != NULL) {
+            db->identities = p;
+            db->identities_room = room;
+        }
+    }
+    if (x == NULL && db->nidentities < db->identities_room) {
+        x = &db->identities[db->nidentities++];
+        x->table_id = table_id;
+    }
+    if (x != NULL)
+        x->last = last;
+    pthread_mutex_unlock(&db->mutex);
+    return x != NULL;
+}
+
+void database_forget_identity(struct database *db, int32_t table_id)
+{
+    struct identity *x;
+
+    pthread_mutex_lock(&db->mutex);
+    x = identity_find(db, table_id);
+    if (table_id == 0)
+        db->nidentities = 0;
+    else if (x != NULL)
+        *x = db->identities[--db->nidentities];
+    pthread_mutex_unlock(&db->mutex);
+}

@@ -1,0 +1,54 @@
+/* sysview_priv.h - how the views' rows are made: one function a view, cell after cell. */
+#ifndef FRD_STORE_SYSVIEW_PRIV_H
+#define FRD_STORE_SYSVIEW_PRIV_H
+
+#include "server/store/sysview.h"
+#include "server/tsql/arena.h"
+
+enum { SYSVIEW_MAX_BYTES = 256 * 1024 * 1024, SYSVIEW_MAX_COLUMNS = 64 };
+
+/* Rows being made. */
+struct rows {
+    struct session *session;
+    struct handle *handle;   /* the session's, of db */
+    struct database *db;
+    struct catalog *cat;     /* of db */
+    struct catalog *temp;    /* tempdb: the session's #tables; may be NULL */
+    const struct sqltype *types;
+    size_t ncols;
+    struct arena *arena;
+    struct value *cells;     /* malloc'ed */
+    size_t n, room;
+    bool failed;
+};
+
+enum sysview_flags { VIEW_LIVE = 1u << 0 /* changes without a definition: never kept */ };
+
+struct sysview {
+    const char *schema;
+    const char *name;
+    /* "name type[?]" separated by commas; ? = may be NULL; types without blanks */
+    const char *columns;
+    void (*fill)(struct rows *r); /* NULL: empty here */
+    unsigned flags;
+};
+
+void cell_int(struct rows *r, int64_t v);
+void cell_bit(struct rows *r, bool v);
+void cell_text(struct rows *r, const char *s); /* copied; NULL for NULL */
+void cell_null(struct rows *r);
+void cell_float(struct rows *r, double v);
+void cell_bytes(struct rows *r, const void *p, size_t n);
+/* 100 ns ticks since 0001-01-01 into a datetime column */
+void cell_ticks(struct rows *r, int64_t ticks);
+
+extern const struct sysview sysviews_catalog[];
+extern const size_t sysviews_catalog_count;
+extern const struct sysview sysviews_constraint[];
+extern const size_t sysviews_constraint_count;
+extern const struct sysview sysviews_server[];
+extern const size_t sysviews_server_count;
+extern const struct sysview sysviews_compat[];
+extern const size_t sysviews_compat_count;
+
+#endif
