@@ -1,0 +1,77 @@
+#!/usr/bin/env node
+/*
+ * check-grammar FILE... - parse each file, batch by batch, with a T-SQL grammar that is not ours.
+ *
+ * fullrackd accepts its own subset only, so that it accepts a script says little; this grammar knows all of T-SQL.
+ * Needs the modules of package.json (npm install in this folder).
+ */
+"use strict";
+const fs = require("fs");
+const { CommonTokenStream, CharStreams } = require("antlr4ts");
+const tsql = require("antlr4ts-sql");
+
+/* The grammar is written in upper case and compares letters as they are. */
+class UpperStream {
+    constructor(text) {
+        this.inner = CharStreams.fromString(text);
+    }
+    LA(i) {
+        const c = this.inner.LA(i);
+        return c >= 97 && c <= 122 ? c - 32 : c;
+    }
+    consume() { this.inner.consume(); }
+    mark() { return this.inner.mark(); }
+    release(m) { this.inner.release(m); }
+    get index() { return this.inner.index; }
+    seek(i) { this.inner.seek(i); }
+    get size() { return this.inner.size; }
+    get sourceName() { return this.inner.sourceName; }
+    getText(interval) { return this.inner.getText(interval); }
+}
+
+function parse(text, name, firstLine) {
+    const errors = [];
+    const listener = {
+        syntaxError: (recognizer, symbol, line, column, message) =>
+            errors.push(`${name}:${firstLine + line - 1}:${column + 1}: ${message}`),
+    };
+    const lexer = new tsql.TSqlLexer(new UpperStream(text));
+    lexer.removeErrorListeners();
+    lexer.addErrorListener(listener);
+    const parser = new tsql.TSQLGrammar.TSqlParser(new CommonTokenStream(lexer));
+    parser.removeErrorListeners();
+    parser.addErrorListener(listener);
+    parser.tsql_file();
+    return errors;
+}
+
+function batches(text) {
+    const out = [];
+    let lines = [], first = 1;
+    text.split("\n").forEach((line, i) => {
+        if (/^\s*GO\s*;?\s*$/i.test(line)) {
+            out.push({ text: lines.join("\n"), first });
+            lines = [];
+            first = i + 2;
+        } else {
+            lines.push(line);
+        }
+    });
+    out.push({ text: lines.join("\n"), first });
+    return out.filter((b) => b.text.trim() !== "");
+}
+
+let errors = [], count = 0;
+if (parse("SELEC 1 FORM x;", "self test", 1).length === 0) {
+    console.error("the grammar accepts nonsense: it checks nothing");
+    process.exit(1);
+}
+for (const name of process.argv.slice(2)) {
+    for (const b of batches(fs.readFileSync(name, "utf8"))) {
+        count++;
+        errors = errors.concat(parse(b.text, name, b.first));
+    }
+}
+errors.forEach((e) => console.log(e));
+console.log(`${count - errors.length} passed, ${errors.length} failed`);
+process.exit(errors.length === 0 && count > 0 ? 0 : 1);
