@@ -33,13 +33,13 @@ static bool fill_column(struct ddl *d, const struct cat_table *t, const struct c
         sql = bind_text(d->b, "UPDATE t%d SET c%d=%lld+%lld*((SELECT count(*) FROM t%d AS o WHERE o.rowid<t%d.rowid))",
                         (int)t->object->id, (int)c->id, (long long)c->seed, (long long)c->increment,
                         (int)t->object->id, (int)t->object->id);
-        if (sql == NULL || !run_exec(d->b, sql))
+        if (sql == NULL || !run_sql(d->b, sql))
             return false;
         sql = bind_text(d->b, "INSERT OR REPLACE INTO fr_identity SELECT %d, %lld+%lld*(count(*)-1) FROM t%d "
                               "HAVING count(*)>0",
                         (int)t->object->id, (long long)c->seed, (long long)c->increment,
                         (int)t->object->id);
-        return sql != NULL && run_exec(d->b, sql);
+        return sql != NULL && run_sql(d->b, sql);
     }
     if (c->default_expr == NULL || c->nullable)
         return true;
@@ -47,7 +47,7 @@ static bool fill_column(struct ddl *d, const struct cat_table *t, const struct c
     ok = bind_expr(d->b, NULL, c->default_expr, &x) && bind_convert(d->b, &x, &c->type);
     d->b->stored = stored;
     sql = ok ? bind_text(d->b, "UPDATE t%d SET c%d=%s", (int)t->object->id, (int)c->id, x.sql) : NULL;
-    return sql != NULL && run_exec(d->b, sql);
+    return sql != NULL && run_sql(d->b, sql);
 }
 
 static int32_t next_column_id(const struct cat_table *t)
@@ -92,7 +92,7 @@ static bool add_column(struct ddl *d, int32_t table_id, const struct table_def *
             return sqlerr_set(d->b->e, 4901, x->name, t->object->name);
         sql = bind_text(d->b, "ALTER TABLE t%d ADD COLUMN c%d%s", (int)table_id, (int)x->id,
                         bind_collate(d->b, &x->type));
-        if (sql == NULL || !run_exec(d->b, sql) || !fill_column(d, t, x))
+        if (sql == NULL || !run_sql(d->b, sql) || !fill_column(d, t, x))
             return false;
     }
     return true;
@@ -206,7 +206,7 @@ static bool drop_column(struct ddl *d, int32_t table_id, const char *name, bool 
         if (t->columns[i].computed != NULL &&
             bind_rel_column(d->b, ddl_own_relation(d->b, t), i) == NULL)
             return sqlerr_set(d->b->e, 5074, "column", t->columns[i].name, "column", name);
-    return computed || (sql != NULL && run_exec(d->b, sql));
+    return computed || (sql != NULL && run_sql(d->b, sql));
 }
 
 static bool drop_constraint(struct ddl *d, int32_t table_id, const char *name, bool if_exists)
@@ -258,7 +258,7 @@ static bool rebuild_indexes(struct ddl *d, int32_t table_id, int32_t column_id, 
             const char *sql = bind_text(d->b, "DROP INDEX IF EXISTS i%d_%d", (int)table_id, (int)t->indexes[i].id);
             const char *two = bind_text(d->b, "DROP INDEX IF EXISTS j%d_%d", (int)table_id, (int)t->indexes[i].id);
 
-            if (sql == NULL || two == NULL || !run_exec(d->b, sql) || !run_exec(d->b, two))
+            if (sql == NULL || two == NULL || !run_sql(d->b, sql) || !run_sql(d->b, two))
                 return false;
         }
     }
@@ -307,7 +307,7 @@ static bool alter_column(struct ddl *d, const struct cat_table *t, const struct 
         if (x.sql == NULL || !bind_convert(d->b, &x, &type))
             return false;
         sql = bind_text(d->b, "UPDATE t%d SET c%d=%s", (int)id, (int)c->id, x.sql);
-        if (sql == NULL || !run_exec(d->b, sql))
+        if (sql == NULL || !run_sql(d->b, sql))
             return false;
     }
     return ddl_write(d, "UPDATE %s.fr_column SET type_id=?1,is_numeric=?2,is_sysname=?3,prec=?4,scale=?5,max_bytes=?6,"

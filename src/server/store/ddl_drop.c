@@ -23,7 +23,7 @@ bool ddl_drop_object(struct ddl *d, const struct cat_object *o)
     if (o->table != NULL) {
         const char *sql = bind_text(d->b, "DROP TABLE t%d", (int)id);
 
-        if (sql == NULL || !run_exec(d->b, sql))
+        if (sql == NULL || !run_sql(d->b, sql))
             return false;
         if (!d->temp)
             database_forget_identity(handle_database(d->b->h), o->id);

@@ -115,7 +115,7 @@ bool ddl_build_index(struct ddl *d, const struct cat_table *t, const struct cat_
                     where == NULL ? "" : " WHERE ", where == NULL ? "" : where);
     if (sql == NULL)
         return false;
-    if (!run_exec(d->b, sql))
+    if (!run_sql(d->b, sql))
         return build_failed(d, t, x);
     if (!stand_in)
         return true;
@@ -124,7 +124,7 @@ bool ddl_build_index(struct ddl *d, const struct cat_table *t, const struct cat_
     sql = keys == NULL ? NULL
                        : bind_text(d->b, "CREATE INDEX %sj%d_%d ON t%d(%s)", schema,
                                    (int)t->object->id, (int)x->id, (int)t->object->id, keys);
-    return sql != NULL && run_exec(d->b, sql);
+    return sql != NULL && run_sql(d->b, sql);
 }
 
 bool ddl_drop_index(struct ddl *d, const struct cat_table *t, const struct cat_index *x)
@@ -133,7 +133,7 @@ bool ddl_drop_index(struct ddl *d, const struct cat_table *t, const struct cat_i
     const char *one = bind_text(d->b, "DROP INDEX IF EXISTS %si%d_%d", schema, (int)t->object->id, (int)x->id);
     const char *two = bind_text(d->b, "DROP INDEX IF EXISTS %sj%d_%d", schema, (int)t->object->id, (int)x->id);
 
-    return one != NULL && two != NULL && run_exec(d->b, one) && run_exec(d->b, two) &&
+    return one != NULL && two != NULL && run_sql(d->b, one) && run_sql(d->b, two) &&
            ddl_write(d, "DELETE FROM %s.fr_index WHERE table_id=?1 AND id=?2", "ii",
                      (int64_t)t->object->id, (int64_t)x->id) &&
            ddl_write(d, "DELETE FROM %s.fr_key WHERE table_id=?1 AND index_id=?2", "ii",

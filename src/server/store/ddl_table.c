@@ -224,7 +224,7 @@ static bool build_table(struct ddl *d, const struct cat_table *t)
             any = true;
         }
     sql = sql == NULL ? NULL : bind_text(d->b, any ? "%s)" : "%sc0)", sql);
-    return sql != NULL && run_exec(d->b, sql);
+    return sql != NULL && run_sql(d->b, sql);
 }
 
 /* Stored expressions must bind before anything relies on them. */

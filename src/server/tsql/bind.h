@@ -262,7 +262,7 @@ void run_done(struct binder *b, sqlite3_stmt **st);
 int run_step(struct binder *b, sqlite3_stmt *st);
 /* The value of a result cell, borrowed until the next step. */
 bool run_value(sqlite3_stmt *st, int i, const struct sqltype *t, struct value *out);
-bool run_exec(struct binder *b, const char *sql);
+bool run_sql(struct binder *b, const char *sql);
 /* Bind the cells that a row expression needs; rows[side][index]. */
 bool run_bind_row(struct binder *b, sqlite3_stmt *st, const struct value *const rows[ROW_SIDES]);
 

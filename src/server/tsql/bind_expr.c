@@ -172,6 +172,20 @@ static bool plain_concat(const struct bexpr *l, const struct bexpr *r, const str
            to->id != TY_CHAR && to->id != TY_NCHAR;
 }
 
+/* An integer literal beside a decimal counts as a decimal of its digits. */
+static bool size_literal(struct binder *b, struct bexpr *x, const struct bexpr *other)
+{
+    struct sqltype to = type_decimal(1, 0);
+    int64_t v;
+
+    if (other->type.id != TY_DECIMAL || x->literal == NULL || x->literal->is_null ||
+        type_family(x->type.id) != FAM_INTEGER)
+        return true;
+    for (v = x->literal->u.i; v >= 10 || v <= -10; v /= 10)
+        to.precision++;
+    return bind_convert(b, x, &to);
+}
+
 static bool bind_binary(struct binder *b, struct bscope *sc, const struct expr *x,
                         struct bexpr *out)
 {
@@ -190,7 +204,8 @@ static bool bind_binary(struct binder *b, struct bscope *sc, const struct expr *
         l.type = r.type;
     if (r.type.id == TY_NULL)
         r.type = l.type;
-    if (!type_arith(op, &l.type, &r.type, &to, b->e))
+    if (!size_literal(b, &l, &r) || !size_literal(b, &r, &l) ||
+        !type_arith(op, &l.type, &r.type, &to, b->e))
         return false;
     *out = (struct bexpr){ .type = to, .constant = true };
     bexpr_merge(out, &l);

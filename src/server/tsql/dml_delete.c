@@ -36,7 +36,7 @@ static bool delete_plain(struct change *c)
                                 c->where == NULL ? "" : c->where);
 
     sql = sql == NULL ? NULL : bind_with(c->b, sql);
-    if (sql == NULL || !run_exec(c->b, sql))
+    if (sql == NULL || !run_sql(c->b, sql))
         return false;
     c->b->ctx->rows = sqlite3_changes64(handle_sqlite(c->b->h));
     return true;
@@ -80,11 +80,11 @@ bool truncate_run(struct binder *b, const struct name *target)
     if (session_options(b->ctx->session)->fmtonly)
         return true;
     sql = bind_text(b, "DELETE FROM %s", ref.sql);
-    if (sql == NULL || !run_exec(b, sql))
+    if (sql == NULL || !run_sql(b, sql))
         return false;
     sql = bind_text(b, "DELETE FROM %s.fr_identity WHERE table_id=%d",
                     ref.table->temp ? "temp" : "main", (int)ref.table->object->id);
-    if (sql == NULL || !run_exec(b, sql))
+    if (sql == NULL || !run_sql(b, sql))
         return false;
     if (!ref.table->temp) {
         database_forget_identity(handle_database(b->h), ref.table->object->id);

@@ -16,9 +16,12 @@
 
 enum agg_kind { AGG_INT, AGG_BIG, AGG_MONEY, AGG_FLOAT, AGG_DEC, AGG_KINDS };
 
+/* sqlite3_aggregate_context() aligns to 8 bytes only */
+__extension__ typedef __int128 sum128 __attribute__((aligned(8)));
+
 struct agg_state {
     int64_t n;
-    frd_int128 sum; /* AGG_INT .. AGG_MONEY, AGG_DEC */
+    sum128 sum; /* AGG_INT .. AGG_MONEY, AGG_DEC */
     double fsum, fsquares;
     bool overflow;
     int64_t xor_;

@@ -77,7 +77,7 @@ static struct expr *node(struct parser *p, enum expr_kind kind, struct expr *a,
     return expr_close(p, x) ? x : NULL;
 }
 
-static struct expr *parse_any(struct parser *p);
+struct expr *parse_any(struct parser *p);
 static struct expr *parse_additive(struct parser *p);
 
 /* "(" of a value, a condition, a scalar query, or a query that starts with parentheses.
@@ -504,7 +504,7 @@ static struct expr *parse_and(struct parser *p)
     return x;
 }
 
-static struct expr *parse_any(struct parser *p)
+struct expr *parse_any(struct parser *p)
 {
     struct expr *x = parse_and(p);
 

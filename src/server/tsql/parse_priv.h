@@ -81,6 +81,7 @@ parse_literal(struct parser *p); /* with an optional sign in front where at '-' 
 /* ---- parse_expr.c ---- */
 struct expr *parse_expr(struct parser *p);      /* a value */
 struct expr *parse_condition(struct parser *p); /* a predicate, with AND, OR, NOT */
+struct expr *parse_any(struct parser *p);       /* either of the two */
 struct expr *expr_new(struct parser *p, enum expr_kind kind, int32_t line,
                       const char *start);
 bool expr_close(struct parser *p, struct expr *x); /* sets source and depth */

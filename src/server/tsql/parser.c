@@ -279,7 +279,7 @@ bool expr_parse(const char *sql, size_t bytes, struct batch **out, struct expr *
     if (b == NULL)
         return false;
     parser_start(&p, b->source, true, b->arena, e);
-    *expr = parse_condition(&p);
+    *expr = parse_any(&p);
     if (!finish(&p, b, out)) {
         *expr = NULL;
         return false;

@@ -122,7 +122,7 @@ int run_step(struct binder *b, sqlite3_stmt *st)
     return rc;
 }
 
-bool run_exec(struct binder *b, const char *sql)
+bool run_sql(struct binder *b, const char *sql)
 {
     sqlite3_stmt *st;
     int rc;
