@@ -1,0 +1,185 @@
+"""rack.py - what the integration tests share: a server of their own, the fullrack program, a foreign client.
+
+Each test file is a program: it makes a Rack (own fullrackd on port 0, own temporary folder), runs its functions named
+test_*, prints each failure and 'N passed, N failed', and leaves nothing behind.  FULLRACK_BUILD names the build
+folder (default: the current one).
+"""
+import json, os, re, shutil, signal, subprocess, sys, tempfile, time, traceback
+import pymssql
+
+BUILD = os.environ.get("FULLRACK_BUILD", ".")
+PASSWORD = "Rack-Test-%d" % os.getpid()
+
+
+class Failed(AssertionError):
+    pass
+
+
+def check(condition, message, *details):
+    if not condition:
+        raise Failed(message + "".join("\n    %r" % (d,) for d in details))
+
+
+def equal(got, want, what):
+    check(got == want, "%s: %r, expected %r" % (what, got, want))
+
+
+class Rack:
+    """A fullrackd and what is needed to use it."""
+
+    def __init__(self, *options):
+        self.dir = tempfile.mkdtemp(prefix="fullrack-test-")
+        self.data = os.path.join(self.dir, "data")
+        self.options = list(options)
+        self.server = None
+        self.started = []
+        self.port = 0
+        self.start()
+
+    def start(self):
+        env = dict(os.environ, FULLRACKD_PASSWORD=PASSWORD)
+        self.server = subprocess.Popen(
+            [os.path.join(BUILD, "fullrackd"), "--listen", "127.0.0.1:%d" % self.port, "--data", self.data, "--user", "sa"]
+            + self.options, stdout=subprocess.PIPE, text=True, env=env)
+        line = self.server.stdout.readline()
+        m = re.search(r"listening on (\S+):(\d+)", line)
+        check(m, "fullrackd did not start: %r" % line)
+        self.port = int(m.group(2))
+        self.address = "127.0.0.1:%d" % self.port
+
+    def kill_server(self):
+        self.server.kill()
+        self.server.wait()
+
+    def close(self):
+        for p in self.started:
+            if p.poll() is None:
+                p.kill()
+                p.wait()
+        if self.server.poll() is None:
+            self.server.terminate()
+            try:
+                self.server.wait(10)
+            except subprocess.TimeoutExpired:
+                self.server.kill()
+                self.server.wait()
+                raise Failed("fullrackd did not stop within 10 s of SIGTERM")
+        self.server.stdout.close()
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+    # -- a client that is not ours
+
+    def connect(self, database=""):
+        return pymssql.connect(server="127.0.0.1", port=self.port, user="sa", password=PASSWORD, database=database,
+                               tds_version="7.3", autocommit=True, login_timeout=10, timeout=60)
+
+    def sql(self, text, database="t", args=None):
+        """Rows of the last result, or [] where there is none."""
+        with self.connect(database) as db:
+            cur = db.cursor()
+            cur.execute(text, args)
+            rows = []
+            while True:
+                if cur.description:
+                    rows = cur.fetchall()
+                if not cur.nextset():
+                    return rows
+
+    def fresh(self, ddl, table="dbo.t"):
+        """Database t with just this table."""
+        try:
+            self.sql("CREATE DATABASE t", "")
+        except pymssql.Error:
+            pass
+        self.sql("DROP TABLE IF EXISTS " + table)
+        self.sql(ddl)
+
+    def file(self, name, content):
+        path = os.path.join(self.dir, name)
+        with open(path, "wb") as f:
+            f.write(content if isinstance(content, bytes) else content.encode("utf-8"))
+        return path
+
+    # -- fullrack
+
+    def env(self, **more):
+        env = {k: v for k, v in os.environ.items() if not k.startswith("FULLRACK_")}
+        return dict(env, FULLRACK_PASSWORD=PASSWORD, **more)
+
+    def command(self, *args, database="t"):
+        out = [os.path.join(BUILD, "fullrack"), args[0], "-S", self.address, "-U", "sa"]
+        if database:
+            out += ["-d", database]
+        return out + list(args[1:])
+
+    def fullrack(self, *args, database="t", exit=0, input=None, timeout=120, env=None):
+        """Run a command to its end; stdout as text, stderr in self.err."""
+        r = subprocess.run(self.command(*args, database=database), input=input, capture_output=True, timeout=timeout,
+                           env=env or self.env())
+        self.err = r.stderr.decode("utf-8", "replace")
+        out = r.stdout.decode("utf-8", "replace")
+        check(r.returncode == exit, "fullrack %s: exit %d, expected %d" % (" ".join(args), r.returncode, exit), out,
+              self.err)
+        return out
+
+    def json(self, *args, **more):
+        return json.loads(self.fullrack(args[0], "--json", *args[1:], **more))
+
+    def spawn(self, *args, database="t"):
+        p = subprocess.Popen(self.command(*args, database=database), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             text=True, env=self.env())
+        self.started.append(p)
+        return p
+
+    def fresh_control(self):
+        """A control database without tasks."""
+        self.fullrack("init", "-q")
+        for table in ("work_queue", "run", "ready", "worker"):
+            self.sql("DELETE FROM dbo." + table, "fullrack")
+
+
+def wait_until(what, seconds, function):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        got = function()
+        if got:
+            return got
+        time.sleep(0.05)
+    raise Failed("timed out after %d s: %s" % (seconds, what))
+
+
+def children_of(pid):
+    try:
+        with open("/proc/%d/task/%d/children" % (pid, pid)) as f:
+            return [int(c) for c in f.read().split()]
+    except FileNotFoundError:
+        return []
+
+
+def main(functions, *options):
+    """Run the test functions (each takes the Rack) one after the other."""
+    rack = Rack(*options)
+    passed = failed = 0
+    only = sys.argv[1] if len(sys.argv) > 1 else ""
+    try:
+        for f in functions:
+            if only not in f.__name__:
+                continue
+            try:
+                f(rack)
+                passed += 1
+            except Exception as e:       # each test on its own: the next one makes its own tables
+                failed += 1
+                print("FAIL %s: %s" % (f.__name__, e))
+                if not isinstance(e, Failed):
+                    traceback.print_exc(file=sys.stdout)
+    finally:
+        rack.close()
+    print("%d passed, %d failed" % (passed, failed))
+    sys.exit(1 if failed or not passed else 0)
+
+
+def tests_of(module):
+    """The functions named test_*, in the order of the file."""
+    found = [f for n, f in vars(module).items() if n.startswith("test_") and callable(f)]
+    return sorted(found, key=lambda f: f.__code__.co_firstlineno)
