@@ -2,6 +2,7 @@
  * The bulk load stream (MS-TDS 2.2.6.1): COLMETADATA, rows, and at its end a DONE that
  * db-lib 1.3.17 leaves out.  Rows go to the session one by one; memory is one row's.
  */
+#include "server/net/server.h"
 #include "server/tds/serve_priv.h"
 
 #include <stdio.h>
@@ -209,5 +210,7 @@ bool request_bulk(struct tds_conn *c)
             !c->r.ignored;
     if (b.failed && ok)
         ok = respond_message(c, &b.e);
+    if (ok)
+        client_watch(c->client);
     return session_bulk_end(c->session, whole) && ok && respond_end(c, DONE_BATCH);
 }

@@ -1,10 +1,19 @@
 /* SQL batches, transaction manager requests, and what requests have in common. */
+#include "server/net/server.h"
 #include "server/tds/serve_priv.h"
-
 #include "server/value/text.h"
 
 #include <stdio.h>
 #include <string.h>
+
+bool request_may_run(struct tds_conn *c)
+{
+    if (c->r.ignored || tds_attention_buffered(&c->r))
+        return false;
+    if (tds_at_end(&c->r))
+        client_watch(c->client);
+    return true;
+}
 
 bool request_headers(struct tds_reader *r)
 {
@@ -88,7 +97,7 @@ bool request_batch(struct tds_conn *c)
     fr_buf_init(&sql, 2 * TDS_MAX_REQUEST_BYTES);
     ok = request_headers(&c->r) && read_rest(&c->r, &raw, &sql);
     fr_buf_free(&raw);
-    if (ok && !tds_attention_buffered(&c->r) && !c->r.ignored)
+    if (ok && request_may_run(c))
         ok = session_run_batch(c->session, fr_buf_text(&sql), sql.len);
     fr_buf_free(&sql);
     return ok && respond_end(c, DONE_BATCH);

@@ -18,9 +18,11 @@ static bool send_done(struct tds_conn *c, bool more)
     return token_done(&c->w, c->done_kind, status, c->done_cmd, c->done_rows);
 }
 
+/* Attention reaches the session by its own flag: here only a client that is gone counts.
+ */
 static bool going_on(const struct tds_conn *c)
 {
-    return !c->w.failed && (c->session == NULL || !session_cancelled(c->session));
+    return !c->w.failed;
 }
 
 static bool make_room(struct tds_conn *c, size_t n)
@@ -69,7 +71,9 @@ static bool sink_done(void *ctx, enum done_kind kind, uint16_t cur_cmd, int64_t 
         return false;
     c->has_done = true;
     c->done_kind = kind;
-    c->done_status = (uint16_t)((rows >= 0 ? DONE_COUNT : 0) | (failed ? DONE_ERROR : 0));
+    c->done_status = (uint16_t)((rows >= 0 ? DONE_COUNT : 0) |
+                                (failed || c->error_sent ? DONE_ERROR : 0));
+    c->error_sent = false;
     c->done_cmd = cur_cmd;
     c->done_rows = rows >= 0 ? (uint64_t)rows : 0;
     return going_on(c);
@@ -143,6 +147,12 @@ bool respond_end(struct tds_conn *c, enum done_kind kind)
 {
     bool fits = c->has_done && (c->done_kind == kind || c->done_kind == DONE_PROC);
 
+    if (c->session != NULL && session_cancelled(c->session)) {
+        /* the attention that is coming ends this response with its own DONE */
+        c->has_done = false;
+        c->error_sent = false;
+        return going_on(c);
+    }
     if (!fits) {
         if (!send_done(c, true))
             return false;

@@ -190,7 +190,7 @@ static bool run_call(struct tds_conn *c, bool *more)
     if (ok && k.refused) {
         ok = respond_message(c, &k.e) && tds_drain(&c->r);
         *more = false;
-    } else if (ok && !tds_attention_buffered(&c->r) && !c->r.ignored) {
+    } else if (ok && request_may_run(c)) {
         ok = session_run_rpc(c->session, fr_buf_text(&k.proc), k.params, k.n);
     }
     call_free(&k);

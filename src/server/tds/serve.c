@@ -82,6 +82,8 @@ static bool check_login(struct tds_conn *c, const struct tds_login *l, struct sq
         return sqlerr_setf(e, 17836, 20,
                            "TDS version %08X is too old: fullrackd speaks 7.2 to 7.4.",
                            (unsigned)l->tds_version);
+    if (c->client == NULL)
+        return sqlerr_set(e, 17809, server_config(c->srv)->max_sessions);
     if (l->change_password)
         return sqlerr_setf(e, 18456, 14, "Passwords cannot be changed on fullrackd.");
     if (check_password(server_config(c->srv), l))
@@ -258,6 +260,9 @@ static bool run_request(struct tds_conn *c)
         ok = ((c->r.status & (TDS_RESET | TDS_RESET_SKIP_TRAN)) == 0 ||
               reset_session(c)) &&
              requests[i].run(c);
+        /* a cancelled statement may say that its client is gone; the attention is still
+         * to come */
+        ok = ok || (session_cancelled(c->session) && !c->w.failed && !c->r.broken);
         client_request_end(c->client);
         client_add_traffic(c->client, (int64_t)(c->r.total - in),
                            (int64_t)(c->w.total - out));
@@ -291,7 +296,8 @@ void tds_serve(struct server *srv, struct client *client, const struct tds_trans
         respond_init(&c);
         if (log_in(&c))
             serve_requests(&c);
-        client_set_session(client, NULL);
+        if (client != NULL)
+            client_set_session(client, NULL);
         session_close(&c.session);
         wire_output_free(&c.out);
     }

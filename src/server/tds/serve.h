@@ -24,6 +24,7 @@ struct tds_transport {
     const char *peer; /* for the log: "127.0.0.1:1234" */
 };
 
+/* client NULL: over the limit of sessions; it is told so (17809) when it logs in. */
 void tds_serve(struct server *srv, struct client *client, const struct tds_transport *io);
 
 #endif

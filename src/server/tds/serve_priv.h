@@ -57,6 +57,9 @@ bool request_rpc(struct tds_conn *c);
 bool request_transaction(struct tds_conn *c);
 bool request_bulk(struct tds_conn *c);
 
+/* False when the client has taken the request back.  Once its message was read to the end, the
+   socket is watched for an attention. */
+bool request_may_run(struct tds_conn *c);
 /* MS-TDS 2.2.5.3: what stands in front of a batch, an RPC, a transaction request. */
 bool request_headers(struct tds_reader *r);
 /* Text of `units` UTF-16 units as UTF-8, appended; false: the message ended. */
