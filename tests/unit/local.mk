@@ -10,6 +10,10 @@ tests_unit_check_convert_SOURCES = tests/unit/check_convert.c tests/support/sql_
 tests_unit_check_convert_LDADD = $(SERVER_TEST_LIBS)
 tests_unit_check_value_SOURCES = tests/unit/check_value.c tests/support/sql_values.c tests/support/sql_values.h
 tests_unit_check_value_LDADD = $(SERVER_TEST_LIBS)
+UNIT_TESTS += tests/unit/check_tds
+tests_unit_check_tds_SOURCES = tests/unit/check_tds.c tests/support/sql_values.c tests/support/sql_values.h \
+	tests/support/fake_session.c tests/support/fake_session.h tests/support/tds_client.c tests/support/tds_client.h
+tests_unit_check_tds_LDADD = $(SERVER_TEST_LIBS)
 
 CLIENT_TEST_LIBS = libfrclient.a libfrbase.a $(UV_LIBS) $(JANSSON_LIBS) $(ARCHIVE_LIBS) $(DBLIB_LIBS) $(CHECK_LIBS) -lm
 UNIT_TESTS += tests/unit/check_load_convert tests/unit/check_load_split

@@ -68,6 +68,9 @@ void client_set_session(struct client *c, struct session *s);
 /* A request begins or ends: places it on a scheduler, measures its time and the thread's CPU. */
 void client_request_begin(struct client *c);
 void client_request_end(struct client *c);
+/* The request's message has been read to its end: from here to its end an attention is looked
+   for in the connection's socket. */
+void client_watch(struct client *c);
 void client_add_traffic(struct client *c, int64_t received_bytes, int64_t sent_bytes);
 
 /*
@@ -112,7 +115,7 @@ size_t server_schedulers(struct server *srv, struct scheduler_info *out, size_t 
 struct network_waits {
     int64_t count, wait_ms, max_ms;
 };
-void client_add_network_wait(struct client *c, int64_t wait_us);
+void client_add_network_wait(struct client *c, int64_t wait_us); /* accepts NULL */
 void server_network_waits(struct server *srv, struct network_waits *out);
 
 #endif

@@ -126,7 +126,6 @@ const struct sqlerr_row sqlerr_table[] = {
     {596, 21, "The session is being killed; execution ends."},
     {628, 16, "Cannot issue SAVE TRANSACTION when there is no active transaction."},
     {701, 17, "There is not enough memory in resource pool '%s' to run this query."},
-    {773, 16, "The number of columns in the stream (%d) is not the number of columns declared (%d)."},
     {902, 16, "The %s cannot be changed in the database's present state."},
     {911, 16, "Database '%s' does not exist. Make sure that the name is entered correctly."},
     {916, 14, "The server principal \"%s\" is not able to access the database \"%s\"."},

@@ -1,0 +1,335 @@
+/*
+ * fullrackd - the embedded server: TDS in front, SQLite behind.  It is for
+ * demonstrations, tests and dry runs of fullrack, not a replacement for SQL Server.
+ */
+#include "base/log.h"
+#include "server/net/listen.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <getopt.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+enum { DEFAULT_MAX_SESSIONS = 512, MAX_PASSWORD_BYTES = 512 };
+
+struct options {
+    struct server_config config;
+    const char *password_file;
+    char host[256];
+    char password[MAX_PASSWORD_BYTES];
+    char server_name[128];
+    char temp_dir[PATH_MAX]; /* made by us, "" when --data is given */
+    bool no_password;
+    bool done; /* --help, --version */
+};
+
+static const char usage[] =
+    "Usage: fullrackd [OPTION]...\n"
+    "Speak TDS 7.2 to 7.4, understand a subset of T-SQL, keep the data in SQLite files.\n"
+    "For demonstrations, tests and dry runs; not a replacement for SQL Server.\n\n"
+    "  --listen HOST:PORT      where to listen (default 127.0.0.1:1433; port 0: any free "
+    "one,\n"
+    "                          see the line \"fullrackd: listening on HOST:PORT\")\n"
+    "  --user NAME             the login that is let in (default sa)\n"
+    "  --password-file FILE    its password is the first line of FILE; without it, the\n"
+    "                          environment's FULLRACKD_PASSWORD\n"
+    "  --no-password           let everybody in: only when listening on loopback\n"
+    "  --data DIR              where the databases are (default: a temporary folder that "
+    "is\n"
+    "                          removed at the end)\n"
+    "  --schedulers N          schedulers to show and to place work on (default: CPUs; "
+    "1..1024)\n"
+    "  --max-sessions N        connections at a time (default 512; 1..32767)\n"
+    "  --discard               bulk rows are decoded, checked and counted, but not "
+    "stored\n"
+    "  --server-name NAME      what @@SERVERNAME says (default: the host's name)\n"
+    "  -v, --verbose           log connections (twice: everything)\n"
+    "      --help, --version   this text; the version\n\n"
+    "It ends on SIGINT or SIGTERM: open transactions are rolled back.\n"
+    "Exit status: 0 ended by a signal, 1 failure, 2 wrong usage.\n";
+
+enum option_id {
+    OPT_LISTEN = 256,
+    OPT_USER,
+    OPT_PASSWORD_FILE,
+    OPT_NO_PASSWORD,
+    OPT_DATA,
+    OPT_SCHEDULERS,
+    OPT_MAX_SESSIONS,
+    OPT_DISCARD,
+    OPT_SERVER_NAME,
+    OPT_HELP,
+    OPT_VERSION
+};
+
+static const struct option long_options[] = {
+    {"listen", required_argument, NULL, OPT_LISTEN},
+    {"user", required_argument, NULL, OPT_USER},
+    {"password-file", required_argument, NULL, OPT_PASSWORD_FILE},
+    {"no-password", no_argument, NULL, OPT_NO_PASSWORD},
+    {"data", required_argument, NULL, OPT_DATA},
+    {"schedulers", required_argument, NULL, OPT_SCHEDULERS},
+    {"max-sessions", required_argument, NULL, OPT_MAX_SESSIONS},
+    {"discard", no_argument, NULL, OPT_DISCARD},
+    {"server-name", required_argument, NULL, OPT_SERVER_NAME},
+    {"verbose", no_argument, NULL, 'v'},
+    {"help", no_argument, NULL, OPT_HELP},
+    {"version", no_argument, NULL, OPT_VERSION},
+    {NULL, 0, NULL, 0},
+};
+
+static fr_status parse_number(const char *name, const char *text, int max, int *out,
+                              struct fr_err *err)
+{
+    char *end;
+    long n;
+
+    errno = 0;
+    n = strtol(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || n < 1 || n > max)
+        return fr_err_set(err, FR_EARG, "--%s %s: give a number from 1 to %d", name, text,
+                          max);
+    *out = (int)n;
+    return FR_OK;
+}
+
+/* HOST:PORT, [V6]:PORT, HOST or :PORT */
+static fr_status parse_listen(const char *text, struct options *o, struct fr_err *err)
+{
+    const char *colon = strrchr(text, ':'), *host = text;
+    size_t n = colon == NULL ? strlen(text) : (size_t)(colon - text);
+    char *end = NULL;
+    long port = 1433;
+
+    if (colon != NULL) {
+        port = strtol(colon + 1, &end, 10);
+        if (end == colon + 1 || *end != '\0' || port < 0 || port > 65535)
+            return fr_err_set(err, FR_EARG,
+                              "--listen %s: the port is no number from 0 to 65535", text);
+    }
+    if (n >= 2 && host[0] == '[' && host[n - 1] == ']') {
+        host++;
+        n -= 2;
+    }
+    if (n >= sizeof o->host)
+        return fr_err_set(err, FR_EARG, "--listen: the host's name is too long");
+    if (n > 0)
+        snprintf(o->host, sizeof o->host, "%.*s", (int)n, host);
+    o->config.listen_port = (int)port;
+    return FR_OK;
+}
+
+static fr_status take_option(int opt, struct options *o, struct fr_err *err)
+{
+    switch (opt) {
+    case OPT_LISTEN:
+        return parse_listen(optarg, o, err);
+    case OPT_USER:
+        o->config.user = optarg;
+        return FR_OK;
+    case OPT_PASSWORD_FILE:
+        o->password_file = optarg;
+        return FR_OK;
+    case OPT_NO_PASSWORD:
+        o->no_password = true;
+        return FR_OK;
+    case OPT_DATA:
+        o->config.data_dir = optarg;
+        return FR_OK;
+    case OPT_SCHEDULERS:
+        return parse_number("schedulers", optarg, SERVER_MAX_SCHEDULERS,
+                            &o->config.schedulers, err);
+    case OPT_MAX_SESSIONS:
+        return parse_number("max-sessions", optarg, SERVER_MAX_SESSIONS,
+                            &o->config.max_sessions, err);
+    case OPT_DISCARD:
+        o->config.discard = true;
+        return FR_OK;
+    case OPT_SERVER_NAME:
+        snprintf(o->server_name, sizeof o->server_name, "%s", optarg);
+        return FR_OK;
+    case 'v':
+        fr_log_set_level(fr_log_get_level() < FR_LOG_INFO ? FR_LOG_INFO : FR_LOG_DEBUG);
+        return FR_OK;
+    case OPT_HELP:
+        fputs(usage, stdout);
+        o->done = true;
+        return FR_OK;
+    case OPT_VERSION:
+        puts("fullrackd " VERSION);
+        o->done = true;
+        return FR_OK;
+    default:
+        return fr_err_set(err, FR_EARG, "see fullrackd --help");
+    }
+}
+
+static void set_defaults(struct options *o)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+    memset(o, 0, sizeof *o);
+    snprintf(o->host, sizeof o->host, "127.0.0.1");
+    if (gethostname(o->server_name, sizeof o->server_name - 1) != 0)
+        snprintf(o->server_name, sizeof o->server_name, "fullrackd");
+    o->config.listen_port = 1433;
+    o->config.user = "sa";
+    o->config.schedulers = cpus < 1                       ? 1
+                           : cpus > SERVER_MAX_SCHEDULERS ? SERVER_MAX_SCHEDULERS
+                                                          : (int)cpus;
+    o->config.max_sessions = DEFAULT_MAX_SESSIONS;
+}
+
+static fr_status parse_options(int argc, char **argv, struct options *o,
+                               struct fr_err *err)
+{
+    fr_status st = FR_OK;
+    int opt;
+
+    while (st == FR_OK && !o->done &&
+           (opt = getopt_long(argc, argv, "v", long_options, NULL)) != -1)
+        st = take_option(opt, o, err);
+    if (st == FR_OK && !o->done && optind < argc)
+        st = fr_err_set(err, FR_EARG, "%s: no argument is expected; see fullrackd --help",
+                        argv[optind]);
+    o->config.listen_host = o->host;
+    o->config.server_name = o->server_name;
+    return st;
+}
+
+static fr_status read_password_file(struct options *o, struct fr_err *err)
+{
+    FILE *f = fopen(o->password_file, "re");
+    char *ok;
+
+    if (f == NULL)
+        return fr_err_errno(err, FR_EARG, errno, "--password-file %s", o->password_file);
+    ok = fgets(o->password, sizeof o->password, f);
+    fclose(f);
+    if (ok == NULL)
+        return fr_err_set(err, FR_EARG, "--password-file %s: the file is empty",
+                          o->password_file);
+    o->password[strcspn(o->password, "\r\n")] = '\0';
+    return FR_OK;
+}
+
+static bool is_loopback(const char *host)
+{
+    return strncmp(host, "127.", 4) == 0 || strcmp(host, "::1") == 0 ||
+           strcmp(host, "localhost") == 0;
+}
+
+static fr_status find_password(struct options *o, struct fr_err *err)
+{
+    const char *env = getenv("FULLRACKD_PASSWORD");
+    fr_status st = FR_OK;
+
+    if (o->no_password) {
+        if (!is_loopback(o->host))
+            return fr_err_set(err, FR_EARG,
+                              "--no-password is for loopback only, not for --listen %s",
+                              o->host);
+        return FR_OK;
+    }
+    if (o->password_file != NULL)
+        st = read_password_file(o, err);
+    else if (env != NULL)
+        snprintf(o->password, sizeof o->password, "%s", env);
+    if (st != FR_OK)
+        return st;
+    if (o->password[0] == '\0')
+        return fr_err_set(
+            err, FR_EARG,
+            "no password: set FULLRACKD_PASSWORD, give --password-file FILE, or "
+            "--no-password on loopback");
+    /* the environment of a process can be read from /proc by its owner: keep it
+     * short-lived */
+    unsetenv("FULLRACKD_PASSWORD");
+    o->config.password = o->password;
+    return FR_OK;
+}
+
+static fr_status make_data_dir(struct options *o, struct fr_err *err)
+{
+    const char *tmp = getenv("TMPDIR");
+
+    if (o->config.data_dir != NULL)
+        return FR_OK;
+    snprintf(o->temp_dir, sizeof o->temp_dir, "%s/fullrackd.XXXXXX",
+             tmp == NULL || *tmp == '\0' ? "/tmp" : tmp);
+    if (mkdtemp(o->temp_dir) == NULL) {
+        fr_err_errno(err, FR_EIO, errno, "%s", o->temp_dir);
+        o->temp_dir[0] = '\0';
+        return FR_EIO;
+    }
+    o->config.data_dir = o->temp_dir;
+    return FR_OK;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type,
+                        struct FTW *ftw)
+{
+    (void)st;
+    (void)type;
+    (void)ftw;
+    return remove(path);
+}
+
+static void remove_data_dir(const struct options *o)
+{
+    if (o->temp_dir[0] != '\0')
+        nftw(o->temp_dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static fr_status run(struct options *o, struct fr_err *err)
+{
+    struct server *srv = NULL;
+    fr_status st = find_password(o, err);
+
+    if (st == FR_OK)
+        st = make_data_dir(o, err);
+    if (st == FR_OK)
+        st = server_new(&o->config, &srv, err);
+    if (st == FR_OK)
+        st = listen_run(srv, err);
+    if (st == FR_EINTR) {
+        /* sessions still run in memory that may not be freed: the files are safe as they
+         * are */
+        fr_log(FR_LOG_WARN, "%s", err->text);
+        remove_data_dir(o);
+        _exit(0);
+    }
+    server_free(&srv);
+    remove_data_dir(o);
+    return st;
+}
+
+int main(int argc, char **argv)
+{
+    struct options *o = malloc(sizeof *o);
+    struct fr_err err = {0};
+    fr_status st;
+
+    fr_log_init("fullrackd", FR_LOG_WARN);
+    signal(SIGPIPE, SIG_IGN);
+    if (o == NULL)
+        return EXIT_FAILURE;
+    set_defaults(o);
+    st = parse_options(argc, argv, o, &err);
+    if (st == FR_OK && !o->done)
+        st = run(o, &err);
+    if (st != FR_OK)
+        fr_log(FR_LOG_ERROR, "%s", err.text);
+    memset(o->password, 0, sizeof o->password);
+    free(o);
+    return st == FR_OK ? EXIT_SUCCESS : st == FR_EARG ? 2 : EXIT_FAILURE;
+}

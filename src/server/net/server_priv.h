@@ -1,0 +1,59 @@
+/*
+ * server_priv.h - the server's inside; for net/ only.
+ */
+#ifndef FRD_NET_SERVER_PRIV_H
+#define FRD_NET_SERVER_PRIV_H
+
+#include "server/net/schedulers.h"
+#include "server/net/server.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
+struct client {
+    struct server *srv;
+    int spid;
+    int fd;
+    char address[64];
+    int64_t connect_time; /* datetime2 ticks, local */
+    int preferred;        /* scheduler of the connection */
+
+    /* under the list's mutex */
+    struct session *session;
+    char user[129], host[129], program[129], interface[129];
+    uint32_t client_pid, tds_version, packet_size;
+    int64_t login_time, request_start, last_request_end; /* 0: never */
+    int scheduler;       /* of the present or last request */
+    bool in_request;
+    bool has_clock; /* the clock below is that of the request's living thread */
+    bool watched;   /* what comes in now can only be an attention */
+    bool killed;
+    clockid_t cpu_clock;
+    int64_t cpu_at_begin_us, cpu_us;
+    int64_t bytes_received, bytes_sent;
+};
+
+struct server {
+    const struct server_config *config;
+    struct wlock_graph *locks;
+    struct store *store;
+    struct schedulers *schedulers;
+    int64_t started;
+
+    pthread_mutex_t mutex; /* the list; before that of the schedulers */
+    struct client **clients; /* by spid - SERVER_FIRST_SPID */
+    int count;
+    struct network_waits waits; /* wait_ms and max_ms hold microseconds here */
+};
+
+/* Now as datetime2 ticks, local time. */
+int64_t server_now(void);
+/* Look at every connection whose request runs: an attention packet (or the end of the
+   connection) that waits in its socket cancels the statement. */
+void server_poll_attention(struct server *srv);
+/* Cancel all statements and shut all connections; their threads end by themselves. */
+void server_shut_clients(struct server *srv);
+int server_client_count(struct server *srv);
+
+#endif
