@@ -182,9 +182,12 @@ static bool bind_spec(struct binder *b, struct bscope *outer, const struct query
         return false;
     if (!bind_group(b, sc, s, &group))
         return false;
+    /* SELECT @x = @x + c: each row sees what the row before it assigned */
+    b->live_variables = s->nitems > 0 && s->items[0].variable != NULL;
     for (size_t i = 0; i < s->nitems; i++)
         if (!list_item(&l, &s->items[i]))
             return false;
+    b->live_variables = false;
     sc->pred_ungrouped = NULL;
     if (s->having != NULL && !bind_pred(b, sc, s->having, &having))
         return false;
