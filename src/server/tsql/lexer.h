@@ -24,7 +24,7 @@
                         EXIT) X(EXTERNAL) X(FETCH) X(FILE) X(FILLFACTOR) X(FOR)                                         \
                         X(FOREIGN) X(FREETEXT) X(FREETEXTTABLE) X(FROM) X(FULL) X(                                      \
                             FUNCTION) X(GOTO) X(GRANT) X(GROUP) X(HAVING) X(HOLDLOCK)                                   \
-                            X(IDENTITY) X(IDENTITYCOL) X(IDENTITY_INSERT) X(IF) X(IN) X(                                \
+                            X(IDENTITY) X(IDENTITY_INSERT) X(IDENTITYCOL) X(IF) X(IN) X(                                \
                                 INDEX) X(INNER) X(INSERT)                                                               \
                                 X(INTERSECT) X(INTO) X(IS) X(JOIN) X(KEY) X(KILL) X(LEFT) X(LIKE) X(                    \
                                     LINENO) X(LOAD) X(MERGE) X(NATIONAL) X(NOCHECK) X(NONCLUSTERED)                     \
