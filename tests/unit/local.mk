@@ -22,5 +22,7 @@ tests_unit_check_load_convert_LDADD = $(CLIENT_TEST_LIBS)
 tests_unit_check_load_split_SOURCES = tests/unit/check_load_split.c
 tests_unit_check_load_split_LDADD = $(CLIENT_TEST_LIBS)
 
+include tests/unit/tsql.mk
+
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)

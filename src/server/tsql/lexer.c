@@ -290,7 +290,7 @@ static void lex_money(struct lexer *lx, struct token *t)
 {
     t->kind = TK_MONEY;
     lx->at++;
-    while (is_digit(char_at(lx, 0)) || char_at(lx, 0) == ',')
+    while (is_digit(char_at(lx, 0)))
         lx->at++;
     if (char_at(lx, 0) == '.') {
         lx->at++;

@@ -103,8 +103,7 @@ static bool set_money(struct parser *p, struct value *v)
     for (size_t i = 1; i < p->tok.source.n; i++) {
         if (n == sizeof text)
             return literal_range(p, 1007, "money");
-        if (p->tok.source.p[i] != ',')
-            text[n++] = p->tok.source.p[i];
+        text[n++] = p->tok.source.p[i];
     }
     v->type = type_of(TY_MONEY);
     if (n > 0 && !(n == 1 && text[0] == '.') && decimal_parse(text, n, 4, &dec) != 1)

@@ -1,0 +1,1 @@
+SELECT a FROM (VALUES (1, 'x'), (2, 'y')) v(a, b)

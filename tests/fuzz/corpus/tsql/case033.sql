@@ -1,0 +1,1 @@
+WITH a(x) AS (SELECT 1), b AS (SELECT x FROM a) SELECT * FROM b

@@ -1,0 +1,1 @@
+INSERT t EXEC p 1

@@ -1,0 +1,1 @@
+DELETE TOP (10) FROM t OUTPUT deleted.* WHERE a = 1

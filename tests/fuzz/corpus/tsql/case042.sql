@@ -1,0 +1,1 @@
+DELETE q FROM t q JOIN u ON q.a = u.a

@@ -1,0 +1,1 @@
+ALTER TABLE t ADD a int NULL, CONSTRAINT c CHECK (a > 0)

@@ -1,0 +1,1 @@
+EXECUTE ('SELECT ' + @x)

@@ -1,0 +1,1 @@
+IF @a = 1 SELECT 1; ELSE SELECT 2

@@ -1,0 +1,1 @@
+RAISERROR ('a %d', 16, 1, @x) WITH NOWAIT, SETERROR

@@ -1,0 +1,1 @@
+USE master; GOTO l; l: SELECT 1

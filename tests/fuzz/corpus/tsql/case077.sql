@@ -1,0 +1,1 @@
+SET FMTONLY ON select * from [dbo].[t] SET FMTONLY OFF

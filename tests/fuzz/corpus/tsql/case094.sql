@@ -1,0 +1,1 @@
+INSERT t (a, b) VALUES (1)

@@ -1,0 +1,1 @@
+CREATE TABLE select (a int)

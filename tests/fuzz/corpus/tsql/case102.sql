@@ -1,0 +1,1 @@
+MERGE INTO t USING u ON 1 = 1

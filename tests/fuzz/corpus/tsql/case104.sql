@@ -1,0 +1,1 @@
+BULK INSERT t FROM 'x'

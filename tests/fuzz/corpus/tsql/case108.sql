@@ -1,0 +1,1 @@
+SELECT a FROM t PIVOT (x FOR y IN (z)) p

@@ -1,0 +1,1 @@
+EXEC p 1 OUTPUT
