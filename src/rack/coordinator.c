@@ -18,6 +18,15 @@ static void on_task_begin(struct child *child, json_t *m)
     const char *source = fr_ipc_text(m, "source");
     struct stat info;
 
+    /* `fullrack start` gave the signal: the workers saw the flag, we see them begin */
+    if (!child->c->started) {
+        child->c->started = true;
+        child->c->run_started_ms = child->c->result->started_ms = fr_clock_ms();
+    }
+    if (child->state == CHILD_ARMED) {
+        child->in_start = true;
+        child_set_state(child, CHILD_RUNNING);
+    }
     free(child->source);
     child->source = strdup(source);
     child->rows = child->bytes = child->rejected = 0;

@@ -138,14 +138,18 @@ static fr_status wait_for_start(struct worker *w, struct fr_err *err)
     for (;;) {
         bool started = false;
 
-        if (w->ipc_fd >= 0) {
+        if (w->ipc_fd >= 0)
             started = worker_wait(w, &w->started, START_POLL_MS);
-        } else if (w->id.run_id > 0) {
+        if (started) {
+            /* by our own coordinator */
+        } else if (w->ipc_fd >= 0 && !w->settings->no_start) {
+            /* not yet */
+        } else if (w->id.run_id > 0 && w->control != NULL) {
             fr_status st = fr_run_is_started(w->control, w->id.run_id, &started, err);
 
             if (st != FR_OK)
                 return st;
-            if (!started)
+            if (!started && w->ipc_fd < 0)
                 fr_sleep_ms(START_POLL_MS);
         } else {
             started = true; /* a worker of no run begins at once */

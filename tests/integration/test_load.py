@@ -1,0 +1,299 @@
+#!/usr/bin/python3
+"""fullrack load: formats, batches, rejects, resume, messages and exit statuses."""
+import decimal, json, os, signal, subprocess, sys, time
+from rack import *
+
+
+def test_result_document(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v varchar(10) NULL)")
+    f = r.file("a.csv", "id,v\n1,x\n\n2,\n3,yy\n")
+    d = r.json("load", "dbo.t", f, "--format", "csv", "--header", "skip")
+    equal(d["rows"], 3, "rows")
+    equal(d["rejected"], 0, "rejected")
+    equal(d["engine"], "bcp", "engine")
+    check(d["run_id"] is None, "run_id of a load")
+    for key in ("workers", "schedulers", "seconds", "bytes_read", "bytes_sent", "rows_per_s", "bytes_per_s", "start_skew_ms"):
+        check(key in d, "missing " + key)
+    t = d["tasks"][0]
+    equal(t["state"], "done", "state")
+    equal(t["rows"] + t["rejected"] + t["skipped"], 5, "rows of the source (header and blank line skipped)")
+    equal(t["bytes_read"], os.path.getsize(f), "bytes read")
+    for key in ("task_id", "load_id", "source", "table", "trimmed_values", "duration_ms", "client_cpu_ms", "server_cpu_ms",
+                "scheduler_id", "scheduler_moves", "spid", "attempts", "engine", "error"):
+        check(key in t, "missing task key " + key)
+    equal(r.sql("SELECT id, v FROM dbo.t ORDER BY id"), [(1, "x"), (2, None), (3, "yy")], "rows")
+
+
+def test_every_type(r):
+    r.fresh("""CREATE TABLE dbo.t (id int NOT NULL, b bit NULL, ti tinyint NULL, si smallint NULL, bi bigint NULL,
+               dc decimal(20,4) NULL, fl float NULL, re real NULL, mo money NULL, da date NULL, dt datetime NULL,
+               d2 datetime2(7) NULL, ch char(4) NULL, vc varchar(20) NULL, nc nchar(3) NULL, nv nvarchar(20) NULL,
+               vm varchar(max) NULL, nm nvarchar(max) NULL, gu uniqueidentifier NULL, vb varbinary(8) NULL)""")
+    f = r.file("types.txt", "1|1|255|-32768|9223372036854775807|-12345.6789|1.5e10|0.25|12.3456|2024-02-29|"
+               "2024-02-29 13:14:15.997|2024-02-29 13:14:15.1234567|ab|caf\u00e9|\u00e9|\u0416\U0001F600|" + "x" * 9000 +
+               "|" + "\u0416" * 5000 + "|6F9619FF-8B86-D011-B42D-00C04FC964FF|0x00FF10\n2" + "|" * 19 + "\n")
+    r.fullrack("load", "dbo.t", f, "-t", "|")
+    got = r.sql("SELECT * FROM dbo.t ORDER BY id")
+    row = got[0]
+    equal(row[1:5], (True, 255, -32768, 9223372036854775807), "integers")
+    equal(row[5], decimal.Decimal("-12345.6789"), "decimal")
+    equal(row[6:9], (1.5e10, 0.25, decimal.Decimal("12.3456")), "float, real, money")
+    equal(str(row[9]), "2024-02-29", "date")
+    equal(str(row[10]), "2024-02-29 13:14:15.997000", "datetime")
+    equal(row[12], "ab  ", "char is padded")
+    equal(row[13], "caf\u00e9", "varchar")
+    equal(row[15], "\u0416\U0001F600", "nvarchar")
+    equal((len(row[16]), len(row[17])), (9000, 5000), "max types")
+    equal(str(row[18]).upper(), "6F9619FF-8B86-D011-B42D-00C04FC964FF", "guid")
+    equal(row[19], b"\x00\xff\x10", "varbinary")
+    equal(got[1][1:], (None,) * 19, "NULLs")
+    equal(r.sql("SELECT CONVERT(varchar(40), d2, 121) FROM dbo.t WHERE id = 1"), [("2024-02-29 13:14:15.1234567",)], "datetime2")
+
+
+def test_empty_is_not_null(r):
+    """FREETDS trap 4, in first, middle and last place, going to and fro between empty and not."""
+    r.fresh("CREATE TABLE dbo.t (a varchar(5) NULL, n int NOT NULL, b nvarchar(5) NULL, c varbinary(5) NULL, d nvarchar(max) NULL)")
+    f = r.file("e.csv", '"",1,"",0x,""\nx,2,y,01,z\n"",3,"",0x,""\n,4,,,\n"",5,"",0x,""\n')
+    r.fullrack("load", "dbo.t", f, "--format", "csv")
+    equal(r.sql("SELECT a, b, c, d FROM dbo.t ORDER BY n"),
+          [("", "", b"", ""), ("x", "y", b"\x01", "z"), ("", "", b"", ""), (None, None, None, None), ("", "", b"", "")], "rows")
+
+
+def test_nul_bytes_are_data(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v varchar(10) NULL, w nvarchar(10) NULL)")
+    f = r.file("nul.csv", b"1,a\x00b,\x00\n2,\x00,\x00\x00\n")
+    r.fullrack("load", "dbo.t", f, "--format", "csv")
+    equal(r.sql("SELECT DATALENGTH(v), DATALENGTH(w) FROM dbo.t ORDER BY id"), [(3, 2), (1, 4)], "lengths")
+
+
+def test_rejects_keep_original_bytes(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, q int NULL)")
+    f = r.file("bad.csv", "1,10\n2,1O\n3,30\r\n\"x\"\"y\",4\n5,50\n")
+    e = os.path.join(r.dir, "rejects")
+    d = r.json("load", "dbo.t", f, "--format", "csv", "-m", "2", "-e", e)
+    equal((d["rows"], d["rejected"]), (3, 2), "counts")
+    equal(open(e, "rb").read(), b'2,1O\n"x""y",4\n', "reject file")
+    notes = [json.loads(line) for line in open(e + ".json")]
+    equal([(n["row"], n["byte"], n["column"], n["value"]) for n in notes], [(2, 5, "q", "1O"), (4, 16, "id", 'x"y')], "notes")
+    check("not a whole number" in notes[0]["reason"], "reason", notes[0])
+
+
+def test_message_says_where(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, l_quantity int NULL)")
+    f = r.file("lineitem.7.tbl", "1|5\n2|6\n3|1O\n")
+    r.fullrack("load", "dbo.t", f, "-t", "|", exit=1)
+    check('lineitem.7.tbl: row 3 (byte 8), column l_quantity: "1O" is not a whole number' in
+          r.err.replace(": column", ", column"), "message", r.err)
+    equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(0,)], "nothing stays of the batch")
+
+
+def test_batches_and_resume(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    f = r.file("rows.txt", "".join("%d\n" % i for i in range(1, 8)) + "x\n9\n")
+    d = r.json("load", "dbo.t", f, "-b", "3", exit=1)
+    t = d["tasks"][0]
+    equal((t["state"], t["rows"]), ("failed", 6), "two batches stay and are reported")
+    equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(6,)], "rows in the table")
+    equal(r.sql("SELECT state, next_offset, next_row, rows_loaded FROM dbo.fullrack_ledger WHERE load_id = '%s'" % t["load_id"]),
+          [("open", 12, 7, 6)], "the ledger's head")
+    # the changed file is refused; the unchanged one goes on where it stopped
+    content = open(f, "rb").read()
+    times = os.stat(f)
+    open(f, "wb").write(content.replace(b"x", b"8"))
+    r.fullrack("load", "dbo.t", f, "-b", "3", "--resume", t["load_id"], exit=2)
+    check("has changed" in r.err, "message", r.err)
+    open(f, "wb").write(content)
+    os.utime(f, ns=(times.st_atime_ns, times.st_mtime_ns))
+    d = r.json("load", "dbo.t", f, "-b", "3", "-m", "1", "--resume", t["load_id"])
+    equal((d["tasks"][0]["rows"], d["rejected"]), (8, 1), "totals after resuming")
+    equal(r.sql("SELECT id FROM dbo.t ORDER BY id"), [(i,) for i in (1, 2, 3, 4, 5, 6, 7, 9)], "each row once")
+    d = r.json("load", "dbo.t", f, "-b", "3", "-m", "1", "--resume", t["load_id"])
+    equal(d["tasks"][0]["rows"], 8, "a done load stays done")
+    equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(8,)], "nothing doubled")
+
+
+def test_resume_with_other_options_is_refused(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    f = r.file("rows.txt", "1\n2\nx\n")
+    t = r.json("load", "dbo.t", f, "-b", "1", exit=1)["tasks"][0]
+    r.fullrack("load", "dbo.t", f, "-b", "1", "--trim", "--resume", t["load_id"], exit=2)
+    check("other options" in r.err, "message", r.err)
+
+
+def test_several_files_several_workers(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    names = [r.file("part%d.txt" % i, "".join("%d\n" % (i * 1000 + j) for j in range(500))) for i in range(12)]
+    d = r.json("load", "dbo.t", os.path.join(r.dir, "part*.txt"), "--workers", "3")
+    equal((d["workers"], len(d["tasks"]), d["rows"]), (3, 12, 6000), "workers, tasks, rows")
+    equal([os.path.basename(t["source"]) for t in sorted(d["tasks"], key=lambda t: t["task_id"])],
+          [os.path.basename(n) for n in names], "natural order")
+    equal(r.sql("SELECT COUNT(*), COUNT(DISTINCT id) FROM dbo.t"), [(6000, 6000)], "rows")
+
+
+def test_one_bad_file_does_not_stop_the_others(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    a, b = r.file("a.txt", "1\n"), r.file("b.txt", "nonsense\n")
+    missing = os.path.join(r.dir, "missing.txt")
+    d = r.json("load", "dbo.t", a, b, missing, exit=1)
+    states = {os.path.basename(t["source"]): (t["state"], t["error"]) for t in d["tasks"]}
+    equal(states["a.txt"][0], "done", "good file")
+    check("missing.txt" in states["missing.txt"][1] and "No such file" in states["missing.txt"][1], "message", states)
+    equal(r.sql("SELECT id FROM dbo.t"), [(1,)], "rows")
+
+
+def test_identity_default_computed(r):
+    r.fresh("CREATE TABLE dbo.t (id int IDENTITY(1,1) NOT NULL, v varchar(5) NULL DEFAULT 'd', w AS (id * 2), x int NULL)")
+    f = r.file("i.csv", "a,1\n,2\n")
+    r.fullrack("load", "dbo.t", f, "--format", "csv")
+    equal(r.sql("SELECT id, v, w, x FROM dbo.t ORDER BY id"), [(1, "a", 2, 1), (2, "d", 4, 2)], "rows")
+
+
+def test_constraints_are_honoured(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v int NULL CONSTRAINT ck_v CHECK (v > 0))")
+    f = r.file("c.csv", "1,5\n2,-5\n")
+    r.fullrack("load", "dbo.t", f, "--format", "csv", exit=1)
+    check("ck_v" in r.err and "547" in r.err, "message", r.err)
+    equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(0,)], "rows")
+
+
+def test_header_errors(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, name varchar(5) NULL)")
+    for header, word in (("id,nmae", "nmae"), ("id,id", "twice"), ("name", "id"), ("", "has no column")):
+        f = r.file("h.csv", header + "\n1,x\n" if header else "\"\",x\n")
+        r.fullrack("load", "dbo.t", f, "--format", "csv", "--header", "match", exit=2)
+        check(word in r.err, "message for header %r" % header, r.err)
+
+
+def test_stdin_is_one_transaction(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    r.fullrack("load", "dbo.t", "-", "-b", "1", input=b"1\n2\nx\n", exit=1)
+    equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(0,)], "nothing stays")
+    r.fullrack("load", "dbo.t", "-", "-b", "1", input=b"1\n2\n")
+    equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(2,)], "rows")
+
+
+def test_wrong_usage(r):
+    for args, word in ((("load", "dbo.t"), "FILE"), (("load", "dbo.t", "x", "--formt", "csv"), "--format"),
+                       (("load", "dbo.t", "x", "-b", "-5"), "batch-rows"), (("load", "a.b.c.d", "/etc/hostname"), "three"),
+                       (("load", "dbo.t", "x", "--null"), "TEXT"), (("load", "dbo.t", "-", "x"), "standard input"),
+                       (("load", "dbo.t", "x", "--resume", "7"), "load id")):
+        r.fullrack(*args, exit=2)
+        check(word in r.err, "message of %r" % (args,), r.err)
+
+
+def test_unknown_table_and_other_database(r):
+    f = r.file("x.txt", "1\n")
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    r.fullrack("load", "dbo.nosuch", f, exit=1)
+    check("dbo.nosuch" in r.err, "message", r.err)
+    r.fullrack("load", "master.dbo.t", f, exit=2)
+    check("-d master" in r.err, "message", r.err)
+
+
+def test_cannot_connect(r):
+    f = r.file("x.txt", "1\n")
+    address, r.address = r.address, "127.0.0.1:1"
+    try:
+        r.fullrack("load", "dbo.t", f, exit=3)
+        check("127.0.0.1:1" in r.err and "refused" in r.err, "message", r.err)
+    finally:
+        r.address = address
+    r.fullrack("load", "dbo.t", f, exit=3, env=dict(r.env(), FULLRACK_PASSWORD="wrong-Password-9"))
+    check("18456" in r.err and "wrong-Password-9" not in r.err, "message", r.err)
+
+
+def test_frozen_server(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    f = r.file("x.txt", "1\n")
+    os.kill(r.server.pid, signal.SIGSTOP)
+    try:
+        started = time.monotonic()
+        r.fullrack("load", "dbo.t", f, "--login-timeout", "2", "--statement-timeout", "2", "--retry-for", "1", exit=3)
+        check(time.monotonic() - started < 30, "took too long")
+        check("127.0.0.1" in r.err, "message", r.err)
+    finally:
+        os.kill(r.server.pid, signal.SIGCONT)
+
+
+def test_server_freezes_during_the_load(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    fifo = os.path.join(r.dir, "fifo")
+    os.mkfifo(fifo)
+    p = r.spawn("load", "dbo.t", fifo, "--statement-timeout", "2", "--login-timeout", "2", "--retry-for", "1")
+    with open(fifo, "wb", buffering=0) as w:
+        w.write(b"1\n" * 1000)
+        time.sleep(1)
+        os.kill(r.server.pid, signal.SIGSTOP)
+        try:
+            try:
+                w.write(b"2\n")
+            except BrokenPipeError:
+                pass
+            w.close()
+            out, err = p.communicate(timeout=60)
+        finally:
+            os.kill(r.server.pid, signal.SIGCONT)
+    os.unlink(fifo)
+    equal(p.returncode, 1, "exit status (%s)" % err)
+    check("time-out" in err or "timed out" in err, "message", err)
+    equal(wait_until("rolled back", 20, lambda: r.sql("SELECT COUNT(*) FROM dbo.t")), [(0,)], "rows")
+
+
+def test_full_disk_for_rejects(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    f = r.file("x.txt", "1\nx\n2\n")
+    r.fullrack("load", "dbo.t", f, "-m", "5", "-e", "/dev/full", exit=1)
+    check("/dev/full" in r.err and "No space left" in r.err, "message", r.err)
+    equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(0,)], "the batch was rolled back")
+
+
+def test_interrupt_keeps_what_is_whole(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    f = r.file("many.txt", "".join("%d\n" % i for i in range(2000000)))
+    p = r.spawn("load", "dbo.t", f, "-b", "10000", "--json")
+    wait_until("rows arrive", 60, lambda: r.sql("SELECT COUNT(*) FROM dbo.t")[0][0] > 0)
+    p.send_signal(signal.SIGINT)
+    out, err = p.communicate(timeout=60)
+    equal(p.returncode, 4, "exit status (%s)" % err)
+    t = json.loads(out)["tasks"][0]
+    equal(r.sql("SELECT COUNT(*), COUNT(DISTINCT id) FROM dbo.t"), [(t["rows"], t["rows"])], "reported rows are the rows there")
+    d = r.json("load", "dbo.t", f, "-b", "100000", "--resume", t["load_id"])
+    equal(d["rows"], 2000000, "rows after resuming")
+    equal(r.sql("SELECT COUNT(*), COUNT(DISTINCT id) FROM dbo.t"), [(2000000, 2000000)], "each row once")
+
+
+def test_password_is_nowhere(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    fifo = os.path.join(r.dir, "fifo2")
+    os.mkfifo(fifo)
+    p = subprocess.Popen(r.command("load", "dbo.t", fifo, "-P", PASSWORD), env={k: v for k, v in r.env().items()
+                         if k != "FULLRACK_PASSWORD"}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    r.started.append(p)
+    with open(fifo, "wb") as w:
+        children = wait_until("the worker", 10, lambda: children_of(p.pid))
+        time.sleep(0.3)
+        for pid in [p.pid] + children:
+            check(PASSWORD.encode() not in open("/proc/%d/cmdline" % pid, "rb").read(), "password in argv of %d" % pid)
+        for pid in children:
+            check(PASSWORD.encode() not in open("/proc/%d/environ" % pid, "rb").read(), "password in a child's environment")
+        w.write(b"1\n")
+    out, err = p.communicate(timeout=30)
+    equal(p.returncode, 0, "exit status (%r)" % err)
+    check(PASSWORD.encode() not in out + err, "password in the output")
+
+
+def test_options_from_environment_and_file(r):
+    r.fresh("CREATE TABLE dbo.t (a int NULL, b int NULL)")
+    f = r.file("x.txt", "1;2\n")
+    config = r.file("c.json", json.dumps({"field-terminator": ";", "max-errors": 3}))
+    r.fullrack("load", "dbo.t", f, "--config", config)
+    r.fullrack("load", "dbo.t", f, env=r.env(FULLRACK_FIELD_TERMINATOR=";"))
+    r.fullrack("load", "dbo.t", f, "--config", config, env=r.env(FULLRACK_FIELD_TERMINATOR=","), exit=1)
+    r.fullrack("load", "dbo.t", f, "-t", ";", env=r.env(FULLRACK_FIELD_TERMINATOR=","))
+    r.fullrack("load", "dbo.t", f, "--config", r.file("bad.json", '{"max-erors": 1}'), exit=2)
+    check("max-erors" in r.err, "message", r.err)
+    equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(3,)], "rows")
+
+
+if __name__ == "__main__":
+    main(tests_of(sys.modules[__name__]), "--schedulers", "4")

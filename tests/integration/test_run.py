@@ -1,0 +1,286 @@
+#!/usr/bin/python3
+"""The full rack: queue, pinning, start signal, dying workers."""
+import json, os, signal, subprocess, sys, time
+from rack import *
+
+
+def prepare(r, files, rows=200, table="CREATE TABLE dbo.t (id int NOT NULL, f int NOT NULL)"):
+    r.fresh(table)
+    r.fresh_control()
+    for i in range(files):
+        r.file("q%02d.txt" % i, "".join("%d\t%d\n" % (j, i) for j in range(rows)))
+    pattern = os.path.join(r.dir, "q*.txt")
+    r.fullrack("add", "-q", "dbo.t", pattern, "-b", "50")
+    return pattern
+
+
+def clean(r):
+    for name in os.listdir(r.dir):
+        if name.startswith("q") and name.endswith(".txt"):
+            os.unlink(os.path.join(r.dir, name))
+
+
+def test_init_is_repeatable_and_fills_schedulers(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    out = r.fullrack("init")
+    check("4 schedulers" in out, "message", out)
+    equal(r.sql("SELECT scheduler_id FROM dbo.scheduler_use ORDER BY scheduler_id", "fullrack"), [(0,), (1,), (2,), (3,)], "rows")
+    r.sql("DELETE FROM dbo.scheduler_use WHERE scheduler_id = 3", "fullrack")
+    out = r.fullrack("init")
+    check("3 schedulers" in out, "what the DBA took out stays out", out)
+    r.sql("INSERT INTO dbo.scheduler_use (scheduler_id) VALUES (3)", "fullrack")
+    check(r.sql("SELECT OBJECT_ID('dbo.fullrack_ledger', 'U')")[0][0] is not None, "init makes the ledger")
+
+
+def test_four_workers_four_schedulers(r):
+    prepare(r, 8, 20000)
+    try:
+        d = r.json("run", "--workers", "4", "--pin", "require")
+        equal((d["rows"], len(d["tasks"]), d["workers"]), (160000, 8, 4), "rows, tasks, workers")
+        equal(d["schedulers"], 4, "schedulers")
+        check(d["start_skew_ms"] is not None and d["start_skew_ms"] >= 0, "start skew")
+        rows = r.sql("SELECT worker, scheduler_id FROM dbo.work_queue", "fullrack")
+        by_worker = {}
+        for worker, scheduler in rows:
+            by_worker.setdefault(worker, set()).add(scheduler)
+        equal(sorted(s for v in by_worker.values() for s in v), [0, 1, 2, 3], "each worker on a scheduler of its own: %r" % by_worker)
+        equal(r.sql("SELECT COUNT(*), COUNT(DISTINCT id * 100 + f) FROM dbo.t"), [(160000, 160000)], "each row once")
+        equal(r.sql("SELECT COUNT(*) FROM dbo.scheduler_use WHERE claim_token IS NOT NULL", "fullrack"), [(0,)], "claims are given back")
+        run = r.sql("SELECT state, start_skew_ms, rows_loaded FROM dbo.run WHERE run_id = %d" % d["run_id"], "fullrack")
+        equal(run, [("done", d["start_skew_ms"], 160000)], "the run's row")
+        equal(r.sql("SELECT start FROM dbo.ready WHERE run_id = %d" % d["run_id"], "fullrack"), [(True,)], "the start flag")
+    finally:
+        clean(r)
+
+
+def test_finished_rows_have_every_figure(r):
+    prepare(r, 2, 30000)
+    try:
+        r.fullrack("run", "-q", "--workers", "2")
+        names = ["start_time", "end_time", "duration_ms", "rows_loaded", "rows_rejected", "rows_skipped", "bytes_read", "bytes_sent",
+                 "batches", "spid", "login_time", "scheduler_id", "server_cpu_ms", "client_cpu_ms", "server_reads",
+                 "server_writes", "server_logical_reads", "scheduler_moves", "trimmed_values", "worker", "host", "engine", "last_assigned"]
+        for row in r.sql("SELECT %s, is_active, is_done, is_failed FROM dbo.work_queue" % ", ".join(names), "fullrack"):
+            missing = [n for n, v in zip(names, row) if v is None]
+            equal(missing, [], "figures that are NULL")
+            equal(row[-3:], (0, 1, 0), "is_active, is_done, is_failed")
+            v = dict(zip(names, row))
+            equal(v["rows_loaded"], 30000, "rows")
+            check(v["bytes_read"] > 30000 and v["bytes_sent"] > 0 and v["batches"] >= 1 and v["spid"] > 50, "figures", v)
+    finally:
+        clean(r)
+
+
+def test_rows_of_scheduler_use_are_the_limit(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    r.fresh_control()
+    fifos = []
+    for i in range(6):
+        fifos.append(os.path.join(r.dir, "f%d.fifo" % i))
+        os.mkfifo(fifos[-1])
+        r.fullrack("add", "-q", "dbo.t", fifos[-1])
+    try:
+        for pin in ("require",):
+            p = r.spawn("run", "--workers", "6", "--pin", pin, "--json")
+            most = 0
+            active = lambda: r.sql("SELECT COUNT(*) FROM dbo.work_queue WHERE state = 'active'", "fullrack")[0][0]
+            wait_until("4 tasks are active", 30, lambda: active() == 4)
+            for _ in range(20):
+                most = max(most, active())
+                time.sleep(0.1)
+            equal(most, 4, "tasks active at once")
+            held = r.sql("SELECT COUNT(DISTINCT worker) FROM dbo.scheduler_use WHERE claim_token IS NOT NULL", "fullrack")
+            equal(held, [(4,)], "claims")
+            for path in fifos:                       # each task reads one line, then its end
+                with open(path, "wb") as w:
+                    w.write(b"1\n")
+                most = max(most, active())
+            out, err = p.communicate(timeout=60)
+            equal(p.returncode, 0, "exit status (%s)" % err)
+            check(most <= 4, "never more than 4 active", most)
+            equal(json.loads(out)["rows"], 6, "rows")
+    finally:
+        for path in fifos:
+            os.unlink(path)
+
+
+def test_collision_makes_a_worker_reconnect(r):
+    """The scheduler the next connection gets is claimed by somebody else: the worker lands elsewhere."""
+    prepare(r, 1, 1000)
+    try:
+        # where would a connection land?  hold that row for a stranger, for each of two neighbours
+        with r.connect("t") as db:
+            cur = db.cursor()
+            cur.execute("SELECT scheduler_id FROM sys.dm_exec_requests WHERE session_id = @@SPID")
+            here = cur.fetchone()[0]
+        taken = sorted({here, (here + 1) % 4})
+        for s in taken:
+            r.sql("UPDATE dbo.scheduler_use SET claim_token = NEWID(), worker = 'stranger', lease_until = "
+                  "DATEADD(second, 300, SYSUTCDATETIME()) WHERE scheduler_id = %d" % s, "fullrack")
+        d = r.json("run", "--workers", "1", "--pin", "require")
+        landed = d["tasks"][0]["scheduler_id"]
+        check(landed not in taken, "landed on a taken scheduler", landed, taken)
+        attempts = r.sql("SELECT pin_attempts, scheduler_id FROM dbo.worker", "fullrack")
+        check(attempts[0][0] > 1, "the worker did not have to reconnect: the test shows nothing", attempts)
+        equal(attempts[0][1], landed, "scheduler of the worker's row")
+    finally:
+        clean(r)
+        r.sql("UPDATE dbo.scheduler_use SET claim_token = NULL, worker = NULL, lease_until = NULL", "fullrack")
+
+
+def test_killed_worker(r):
+    """SIGKILL in mid-load: noticed, the task goes back, another takes its place, every row once."""
+    prepare(r, 4, 150000)
+    try:
+        p = r.spawn("run", "--workers", "2", "--json", "--lease", "5")
+        wait_until("rows of a committed batch", 60, lambda: r.sql("SELECT COUNT(*) FROM dbo.t")[0][0] > 0)
+        victims = children_of(p.pid)
+        check(len(victims) == 2, "two workers", victims)
+        os.kill(victims[0], signal.SIGKILL)
+        out, err = p.communicate(timeout=120)
+        equal(p.returncode, 0, "exit status (%s)" % err)
+        check("signal 9" in err, "the death is said", err)
+        equal(r.sql("SELECT COUNT(*), COUNT(DISTINCT id * 100 + f) FROM dbo.t"), [(600000, 600000)], "each row once")
+        equal(r.sql("SELECT COUNT(*) FROM dbo.work_queue WHERE state = 'done'", "fullrack"), [(4,)], "tasks done")
+        check(r.sql("SELECT MAX(attempts) FROM dbo.work_queue", "fullrack")[0][0] >= 2, "a second attempt was made")
+    finally:
+        clean(r)
+
+
+def test_killed_worker_of_a_load(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    f = r.file("big.txt", "".join("%d\n" % i for i in range(1000000)))
+    p = r.spawn("load", "dbo.t", f, "-b", "50000", "--json")
+    wait_until("rows of a committed batch", 60, lambda: r.sql("SELECT COUNT(*) FROM dbo.t")[0][0] > 0)
+    os.kill(children_of(p.pid)[0], signal.SIGKILL)
+    out, err = p.communicate(timeout=120)
+    equal(p.returncode, 0, "exit status (%s)" % err)
+    equal(r.sql("SELECT COUNT(*), COUNT(DISTINCT id) FROM dbo.t"), [(1000000, 1000000)], "each row once")
+    check(json.loads(out)["tasks"][0]["attempts"] >= 2, "a second attempt")
+
+
+def test_coordinator_dies_workers_finish(r):
+    """A worker whose coordinator vanishes ends its batch, hands back its lease and exits."""
+    prepare(r, 2, 200000)
+    try:
+        p = r.spawn("run", "--workers", "2", "--lease", "5")
+        wait_until("rows", 60, lambda: r.sql("SELECT COUNT(*) FROM dbo.t")[0][0] > 0)
+        workers = children_of(p.pid)
+        p.kill()
+        p.wait()
+        wait_until("workers are gone", 30, lambda: not any(os.path.exists("/proc/%d" % w) and
+                   "Z" not in open("/proc/%d/stat" % w).read().split(")")[1][:3] for w in workers))
+        equal(r.sql("SELECT COUNT(*) FROM dbo.work_queue WHERE state = 'active'", "fullrack"), [(0,)], "leases were handed back")
+        r.fullrack("run", "-q", "--workers", "2")
+        equal(r.sql("SELECT COUNT(*), COUNT(DISTINCT id * 100 + f) FROM dbo.t"), [(400000, 400000)], "each row once")
+    finally:
+        clean(r)
+
+
+def test_interrupt(r):
+    prepare(r, 4, 300000)
+    try:
+        p = r.spawn("run", "--workers", "2", "--json")
+        wait_until("rows", 60, lambda: r.sql("SELECT COUNT(*) FROM dbo.t")[0][0] > 0)
+        p.send_signal(signal.SIGTERM)
+        out, err = p.communicate(timeout=60)
+        equal(p.returncode, 4, "exit status (%s)" % err)
+        equal(r.sql("SELECT COUNT(*) FROM dbo.work_queue WHERE state = 'active'", "fullrack"), [(0,)], "leases were handed back")
+        equal(r.sql("SELECT COUNT(*) FROM dbo.scheduler_use WHERE claim_token IS NOT NULL", "fullrack"), [(0,)], "schedulers too")
+        r.fullrack("run", "-q", "--workers", "4")
+        equal(r.sql("SELECT COUNT(*), COUNT(DISTINCT id * 100 + f) FROM dbo.t"), [(1200000, 1200000)], "each row once")
+    finally:
+        clean(r)
+
+
+def test_failures_are_final_and_say_why(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    r.fresh_control()
+    good, bad = r.file("good.txt", "1\n2\n"), r.file("bad.txt", "1\nx\n")
+    missing = os.path.join(r.dir, "not-there.txt")
+    r.fullrack("add", "-q", "dbo.t", good, bad, missing)
+    r.fullrack("add", "-q", "dbo.nosuch", good)
+    d = r.json("run", "--workers", "2", exit=1)
+    errors = {(os.path.basename(s), t): (state, e) for s, t, state, e in
+              r.sql("SELECT source, target_table, state, last_error FROM dbo.work_queue", "fullrack")}
+    equal(errors[("good.txt", "dbo.t")], ("done", None), "good file")
+    check(errors[("bad.txt", "dbo.t")][0] == "failed" and "row 2" in errors[("bad.txt", "dbo.t")][1], "bad row", errors)
+    check("No such file" in errors[("not-there.txt", "dbo.t")][1], "missing file", errors)
+    check("dbo.nosuch" in errors[("good.txt", "dbo.nosuch")][1], "missing table", errors)
+    equal(sorted(t["state"] for t in d["tasks"]), ["done", "failed", "failed", "failed"], "states in the document")
+
+
+def test_same_source_twice_is_refused(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    r.fresh_control()
+    f = r.file("once.txt", "1\n")
+    r.fullrack("add", "dbo.t", f)
+    r.fullrack("add", "dbo.t", f, exit=2)
+    check("already queued" in r.err and "--again" in r.err, "message", r.err)
+    r.fullrack("add", "dbo.t", f, "--again")
+    equal(r.sql("SELECT COUNT(*) FROM dbo.work_queue", "fullrack"), [(2,)], "tasks")
+
+
+def test_priority(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    r.fresh_control()
+    for i, priority in enumerate((0, 5, -3, 5)):
+        r.fullrack("add", "-q", "dbo.t", r.file("p%d.txt" % i, "%d\n" % i), "--priority", str(priority))
+    r.fullrack("run", "-q", "--workers", "1")
+    order = r.sql("SELECT source FROM dbo.work_queue ORDER BY start_time, task_id", "fullrack")
+    equal([os.path.basename(s[0]) for s in order], ["p1.txt", "p3.txt", "p0.txt", "p2.txt"], "order of work")
+
+
+def test_start_signal_for_other_workers(r):
+    """`worker` joins a run of `run --no-start`; nothing is loaded before `start`."""
+    prepare(r, 2, 100)
+    try:
+        p = r.spawn("run", "--workers", "1", "--no-start", "--json")
+        run_id = wait_until("the run", 20, lambda: r.sql("SELECT MAX(run_id) FROM dbo.run", "fullrack")[0][0])
+        w = r.spawn("worker", "--run-id", str(run_id))
+        wait_until("two armed workers", 30, lambda: r.sql("SELECT COUNT(*) FROM dbo.worker WHERE state = 'armed'", "fullrack")[0][0] == 2)
+        time.sleep(1)
+        equal(r.sql("SELECT COUNT(*) FROM dbo.work_queue WHERE state <> 'ready'", "fullrack"), [(0,)], "nobody began")
+        r.fullrack("start", str(run_id), database=None)
+        for q in (p, w):
+            out, err = q.communicate(timeout=60)
+            equal(q.returncode, 0, "exit status (%s)" % err)
+        equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(200,)], "rows")
+    finally:
+        clean(r)
+
+
+def test_status(r):
+    prepare(r, 2, 100)
+    try:
+        d = json.loads(r.fullrack("status", "--json"))
+        equal((d["queue"]["ready"], d["queue"]["done"]), (2, 0), "queue")
+        r.fullrack("run", "-q")
+        d = json.loads(r.fullrack("status", "--json"))
+        equal((d["queue"]["ready"], d["queue"]["done"]), (0, 2), "queue")
+        equal(len(d["schedulers"]), 4, "schedulers")
+        check("queue: 0 ready" in r.fullrack("status"), "text")
+    finally:
+        clean(r)
+
+
+def test_no_control_database(r):
+    r.fullrack("run", "--control-database", "nosuch", exit=3)
+    r.sql("CREATE DATABASE empty_one", "")
+    r.fullrack("run", "--control-database", "empty_one", exit=2)
+    check("fullrack init" in r.err, "message", r.err)
+
+
+def test_spawnmany(r):
+    prepare(r, 2, 100)
+    try:
+        out = subprocess.run([os.path.join(BUILD, "spawnmany"), "Bulk2", "2", "-S", r.address, "-U", "sa", "-d", "t"],
+                             env=r.env(), capture_output=True, text=True, timeout=60)
+        equal(out.returncode, 0, "exit status (%s)" % out.stderr)
+        equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(200,)], "rows")
+    finally:
+        clean(r)
+
+
+if __name__ == "__main__":
+    main(tests_of(sys.modules[__name__]), "--schedulers", "4")
