@@ -8,3 +8,8 @@ include src/server/tds/local.mk
 include src/server/net/local.mk
 include src/server/tsql/local.mk
 include src/server/store/local.mk
+
+bin_PROGRAMS += fullrackd
+fullrackd_CPPFLAGS = $(libfrserver_a_CPPFLAGS)
+fullrackd_SOURCES = src/server/main.c
+fullrackd_LDADD = libfrserver.a libfrbase.a $(UV_LIBS) $(SQLITE_LIBS) $(GNUTLS_LIBS) $(GMP_LIBS) -lm
