@@ -7,6 +7,7 @@
 #include "../support/tds_client.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

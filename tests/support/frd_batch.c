@@ -1,5 +1,5 @@
 /* frd_batch.c - run T-SQL batches in-process. See frd_batch.h. */
-#include "frd_batch.h"
+#include "support/frd_batch.h"
 
 #include <assert.h>
 #include <dirent.h>
