@@ -258,7 +258,9 @@ bool bind_common(struct binder *b, struct bexpr *xs, size_t n, struct sqltype *t
 
     *type = xs[0].type;
     for (size_t i = 1; i < n; i++) {
-        if (!type_common(type, &xs[i].type, type, b->e) ||
+        struct sqltype before = *type;
+
+        if (!type_common(&before, &xs[i].type, type, b->e) ||
             !bind_collation(b, &whole, &xs[i], &collation, &rank))
             return false;
         whole.type = *type;
