@@ -40,7 +40,7 @@ static const struct batch_case type_cases[] = {
     { "SELECT CAST(1 AS bigint) + 1, CAST(1 AS tinyint) + CAST(2 AS smallint)", " bigint| smallint\n2|3\n" },
     { "SELECT CAST(1 AS decimal(5,2)) * CAST(2 AS decimal(5,3))", " decimal(11,5)\n2.00000\n" },
     { "SELECT 'a' + N'b', 'a' + 'bc'", " nvarchar(2)| varchar(3)\nab|abc\n" },
-    { "SELECT CASE WHEN 1 = 1 THEN 1 ELSE 2.5 END", " decimal(11,1)\n1.0\n" },
+    { "SELECT CASE WHEN 1 = 1 THEN 1 ELSE 2.5 END", " numeric(11,1)\n1.0\n" },
     { "SELECT COUNT(*), COUNT_BIG(*), SUM(v), AVG(v), MIN(v) FROM (VALUES (1), (2)) AS x(v)", " int| bigint| int?| int?| int?\n2|2|3|1|1\n" },
     { "SELECT SUM(v), AVG(v) FROM (VALUES (1.50), (2.25)) AS x(v)", " numeric(38,2)?| numeric(38,6)?\n3.75|1.875000\n" },
     { "SELECT CONVERT(varchar(10), CAST('2024-02-29' AS date), 112)", " varchar(10)\n20240229\n" },

@@ -210,6 +210,7 @@ static bool bind_binary(struct binder *b, struct bscope *sc, const struct expr *
     *out = (struct bexpr){ .type = to, .constant = true };
     bexpr_merge(out, &l);
     bexpr_merge(out, &r);
+    out->nullable = out->nullable || !out->constant; /* as the server tells it: it may overflow */
     if (type_is_string(to.id) && !bind_collation(b, &l, &r, &out->type.collation, &out->rank))
         return false;
     if (op == ARITH_ADD && plain_concat(&l, &r, &to))
