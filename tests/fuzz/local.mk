@@ -1,6 +1,11 @@
 # libFuzzer programs: ./configure CC=clang --enable-fuzz --enable-asan
 if FUZZ
-noinst_PROGRAMS += tests/fuzz/fuzz_tsql
+FUZZERS = tests/fuzz/fuzz_load tests/fuzz/fuzz_tsql
+noinst_PROGRAMS += $(FUZZERS)
+fuzzers: $(FUZZERS)
+tests_fuzz_fuzz_load_SOURCES = tests/fuzz/fuzz_load.c
+tests_fuzz_fuzz_load_LDADD = libfrclient.a libfrbase.a $(UV_LIBS) $(JANSSON_LIBS) $(ARCHIVE_LIBS) $(DBLIB_LIBS) -lm
+tests_fuzz_fuzz_load_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_tsql_SOURCES = tests/fuzz/fuzz_tsql.c
 tests_fuzz_fuzz_tsql_LDADD = libfrserver.a libfrbase.a $(SQLITE_LIBS) $(GMP_LIBS) -lm
 tests_fuzz_fuzz_tsql_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
