@@ -494,7 +494,8 @@ fr_status fr_rack_run(struct fr_settings *s, const struct fr_rack_load *load, st
             consider_end(&c);
         }
         uv_run(&c.loop, UV_RUN_DEFAULT);
-        draw(&c);
+        if (c.started)
+            draw(&c);
         st = spawned != FR_OK ? spawned : sum_up(&c, exit_status, err);
     }
     if (loop_open)

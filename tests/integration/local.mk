@@ -1,0 +1,7 @@
+# Programs that start their own fullrackd; run in the build folder.
+INTEGRATION_TESTS = \
+	tests/integration/test_load.py \
+	tests/integration/test_run.py
+TESTS += $(INTEGRATION_TESTS) tests/cases/check-cases scripts/check-includes scripts/check-sql
+EXTRA_DIST += $(INTEGRATION_TESTS) tests/integration/rack.py tests/cases scripts/check-includes scripts/check-sql \
+	tests/sqlgrammar/check-grammar.js tests/sqlgrammar/package.json
