@@ -1,6 +1,6 @@
 # libFuzzer programs: ./configure CC=clang --enable-fuzz --enable-asan
 if FUZZ
-FUZZERS = tests/fuzz/fuzz_load tests/fuzz/fuzz_tsql
+FUZZERS = tests/fuzz/fuzz_load tests/fuzz/fuzz_tsql tests/fuzz/fuzz_tds
 noinst_PROGRAMS += $(FUZZERS)
 fuzzers: $(FUZZERS)
 tests_fuzz_fuzz_load_SOURCES = tests/fuzz/fuzz_load.c
@@ -9,5 +9,9 @@ tests_fuzz_fuzz_load_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_tsql_SOURCES = tests/fuzz/fuzz_tsql.c
 tests_fuzz_fuzz_tsql_LDADD = libfrserver.a libfrbase.a $(SQLITE_LIBS) $(GMP_LIBS) -lm
 tests_fuzz_fuzz_tsql_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_tds_SOURCES = tests/fuzz/fuzz_tds.c tests/support/fake_session.c tests/support/fake_session.h \
+	tests/support/tds_client.c tests/support/tds_client.h
+tests_fuzz_fuzz_tds_LDADD = libfrserver.a libfrbase.a $(SQLITE_LIBS) $(GMP_LIBS) -lm
+tests_fuzz_fuzz_tds_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 endif
 EXTRA_DIST += tests/fuzz/corpus

@@ -60,6 +60,12 @@ const char *test_text(const struct value *v)
 
     if (v->is_null)
         return "NULL";
+    if (v->type.id == TY_IMAGE) {
+        struct value bytes = *v;
+
+        bytes.type = type_varbinary(TYPE_MAX);
+        return test_text(&bytes);
+    }
     if (type_is_nstring(v->type.id))
         t = type_nvarchar(TYPE_MAX);
     ck_assert_msg(value_convert(v, &t, style, false, &out, &e), "%s", e.text);

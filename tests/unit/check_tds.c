@@ -419,8 +419,8 @@ static const struct {
     {"2900 03 805101", WIRE_OK, WIRE_BAD_VALUE}, /* 24:00:00 */
     {"2900 03 7F5101", WIRE_OK, WIRE_OK},
     {"2B00 08 000000 000000 4903", WIRE_OK, WIRE_BAD_VALUE}, /* +14:01 */
-    {"6F08 08 4531FFFF 00000000", WIRE_OK, WIRE_BAD_VALUE},  /* before 1753 */
-    {"6F08 08 00000000 00818B01", WIRE_OK, WIRE_BAD_VALUE},  /* 24:00 */
+    {"6F08 08 452EFFFF 00000000", WIRE_OK, WIRE_BAD_VALUE},  /* before 1753 */
+    {"6F08 08 00000000 00828B01", WIRE_OK, WIRE_BAD_VALUE},  /* 24:00 */
     {"6F04 04 0000 A005", WIRE_OK, WIRE_BAD_VALUE},          /* minute 1440 */
     {"6D08 08 000000000000F87F", WIRE_OK, WIRE_BAD_VALUE},   /* NaN */
     {"6D04 04 0000807F", WIRE_OK, WIRE_BAD_VALUE},           /* infinity */
@@ -703,7 +703,7 @@ START_TEST(test_attention_and_reset)
     tc_batch(&in, "not run: taken back at once");
     tc_hex(&in, "0601000800000000");
     tc_batch(&in, "x");
-    in.data[in.len - 32] |= 0x08; /* RESETCONNECTION in the header's status */
+    in.data[in.len - 31] |= 0x08; /* RESETCONNECTION in the header's status */
     converse(&in,
              "done 0x0 0\ndone 0x20 0\n"
              "env 18\ncolumns 1\nrow x\ndone 0x10 1\n",

@@ -84,7 +84,7 @@ static bool take_decimal(const struct wire_type *wt, const unsigned char *p, siz
     if (p[0] > 1)
         return false;
     for (size_t i = n; i > 1; i--) {
-        if (v > (frd_int128)1 << 118)
+        if (v >= (frd_int128)1 << 119)
             return false;
         v = v * 256 + p[i - 1];
     }
