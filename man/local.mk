@@ -1,0 +1,1 @@
+dist_man_MANS = man/fullrack.1 man/spawnmany.1 man/fullrackd.8
