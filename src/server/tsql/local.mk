@@ -24,7 +24,7 @@ libfrserver_a_SOURCES += \
 	src/server/tsql/func_rules.c src/server/tsql/func_string.c \
 	src/server/tsql/func_string2.c src/server/tsql/func_math.c \
 	src/server/tsql/func_date.c src/server/tsql/func_session.c \
-	src/server/tsql/func_misc.c src/server/tsql/func_meta.c \
+	src/server/tsql/func_misc.c src/server/tsql/func_meta.c src/server/tsql/func_catalog.c \
 	src/server/tsql/func_aggr.c
 libfrserver_a_SOURCES += \
 	src/server/tsql/operator.c src/server/tsql/operator.h \
