@@ -189,7 +189,9 @@ bool bulk_open(struct exec_ctx *ctx, const struct bulk_stmt *st)
         return sqlerr_set(&ctx->err, 911, st->table.database);
     }
     l->ctx.session = ctx->session;
-    ok = binder_init(&l->b, &l->ctx, db) && open_load(l, st) && evaluate_defaults(l);
+    ok = binder_init(&l->b, &l->ctx, db);
+    l->b.leave_waiting = true;
+    ok = ok && open_load(l, st) && evaluate_defaults(l);
     if (!ok) {
         ctx->err = l->ctx.err;
         bulk_load_free(&l);

@@ -312,7 +312,8 @@ static bool find_object(struct binder *b, const struct name *n, struct table_ref
     }
     if (out->handle != b->h && !handle_attach(b->h, db, alias, b->e))
         return false;
-    if (*handle_spools(out->handle) != NULL && bulk_waiting(out->handle, o->id) != NULL) {
+    if (!b->leave_waiting && *handle_spools(out->handle) != NULL &&
+        bulk_waiting(out->handle, o->id) != NULL) {
         b->fold = o->id;
         b->fold_handle = out->handle;
         return sqlerr_setf(b->e, 40517, 16, "Bulk rows wait for the table %s.", n->object);

@@ -132,6 +132,7 @@ struct binder {
     bool no_once;        /* index expressions: everything inline */
     int32_t fold; /* a table with bulk rows waiting was met: to be brought in, then again */
     struct handle *fold_handle;
+    bool leave_waiting; /* bulk load itself: waiting rows may wait on */
     bool sent;           /* the client has seen column metadata: no second try */
 };
 

@@ -33,6 +33,7 @@ struct row_writer {
     struct cat_check const **checks; /* in the order of check's columns */
     size_t nchecks;
     const char **column_names; /* "schema.table.column" for value_assign() */
+    unsigned char (*packed)[16]; /* a decimal cell's bytes while SQLite has them */
     int64_t duplicates; /* rows left out by IGNORE_DUP_KEY */
 };
 

@@ -1,7 +1,7 @@
 /* dml_write.c - write rows, with their constraints. See dml.h. */
 #include "server/tsql/dml.h"
 
-#include "server/value/collation.h"
+#include "server/value/number.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,9 +100,10 @@ bool writer_open(struct binder *b, const struct table_ref *ref, const char *verb
                          w->two_part);
     w->set = bind_alloc(b, (w->t->ncolumns + 1) * sizeof(*w->set));
     w->column_names = bind_alloc(b, (w->t->ncolumns + 1) * sizeof(*w->column_names));
+    w->packed = bind_alloc(b, (w->t->ncolumns + 1) * sizeof(*w->packed));
     w->find_parent = bind_alloc(b, (w->t->nfks + 1) * sizeof(*w->find_parent));
     if (w->two_part == NULL || w->shown == NULL || w->set == NULL || w->column_names == NULL ||
-        w->find_parent == NULL)
+        w->find_parent == NULL || w->packed == NULL)
         return false;
     for (size_t i = 0; i < w->t->ncolumns; i++) {
         w->column_names[i] = bind_text(b, "%s.%s", w->shown, w->t->columns[i].name);
@@ -287,6 +288,34 @@ static bool finish_step(struct row_writer *w, sqlite3_stmt *st, const struct val
     return ok;
 }
 
+/* As value_bind(), but SQLite borrows what the row holds: it outlives the step. */
+static int bind_cell(struct row_writer *w, sqlite3_stmt *st, int at, size_t column,
+                     const struct value *v)
+{
+    enum type_id id = v->type.id;
+
+    if (v->is_null)
+        return sqlite3_bind_null(st, at);
+    switch (type_family(id)) {
+    case FAM_INTEGER:
+    case FAM_MONEY:
+        return sqlite3_bind_int64(st, at, v->u.i);
+    case FAM_DECIMAL:
+        decimal_pack(v->u.dec, w->packed[column]);
+        return sqlite3_bind_blob(st, at, w->packed[column], 16, SQLITE_STATIC);
+    case FAM_STRING:
+    case FAM_NSTRING:
+        return sqlite3_bind_text64(st, at, v->u.s.p, v->u.s.n, SQLITE_STATIC, SQLITE_UTF8);
+    case FAM_DATETIME:
+        if (id != TY_DATETIMEOFFSET)
+            return sqlite3_bind_int64(st, at, v->u.i);
+        break;
+    default:
+        break;
+    }
+    return value_bind(st, at, v);
+}
+
 bool writer_insert(struct row_writer *w, const struct value *row, int64_t *rowid)
 {
     bool ignored = false;
@@ -295,7 +324,8 @@ bool writer_insert(struct row_writer *w, const struct value *row, int64_t *rowid
     if (w->insert == NULL && !prepare(w, insert_text(w), &w->insert))
         return false;
     for (size_t i = 0; i < w->t->ncolumns; i++)
-        if (w->t->columns[i].computed == NULL && value_bind(w->insert, ++n, &row[i]) != SQLITE_OK)
+        if (w->t->columns[i].computed == NULL &&
+            bind_cell(w, w->insert, ++n, i, &row[i]) != SQLITE_OK)
             return sqlite_failed(w, SQLITE_NOMEM);
     if (!finish_step(w, w->insert, row, &ignored))
         return false;
@@ -315,7 +345,7 @@ bool writer_update(struct row_writer *w, int64_t rowid, const struct value *row)
     sqlite3_bind_int64(w->update, 1, rowid);
     for (size_t i = 0; i < w->t->ncolumns; i++)
         if (w->set[i] && w->t->columns[i].computed == NULL &&
-            value_bind(w->update, ++n, &row[i]) != SQLITE_OK)
+            bind_cell(w, w->update, ++n, i, &row[i]) != SQLITE_OK)
             return sqlite_failed(w, SQLITE_NOMEM);
     return finish_step(w, w->update, row, &ignored) &&
            (w->t->nfks == 0 || (w->flags & WRITE_KEYS) == 0 || writer_find_parents(w, row));
