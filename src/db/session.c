@@ -277,39 +277,11 @@ static fr_status db_run(struct fr_sql *sql, const char *text, fr_sql_row_fn row,
     return st != FR_OK ? st : outcome(s, "statement", err);
 }
 
-static bool guid_to_wire(const char *text, BYTE out[16])
-{
-    static const unsigned char order[16] = {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15};
-    size_t at = 0;
-
-    for (const char *p = text; *p != '\0'; p++) {
-        unsigned nibble;
-
-        if (*p == '-')
-            continue;
-        if (*p >= '0' && *p <= '9')
-            nibble = (unsigned)(*p - '0');
-        else if ((*p | 32) >= 'a' && (*p | 32) <= 'f')
-            nibble = (unsigned)((*p | 32) - 'a') + 10;
-        else
-            return false;
-        if (at >= 32)
-            return false;
-        if (at % 2 == 0)
-            out[order[at / 2]] = (BYTE)(nibble << 4);
-        else
-            out[order[at / 2]] = (BYTE)(out[order[at / 2]] | nibble);
-        at++;
-    }
-    return at == 32;
-}
-
 /* A parameter's value in the form db-lib takes; it must outlive the send. */
 union param_value {
     DBBIT bit;
     DBINT i4;
     DBBIGINT i8;
-    BYTE guid[16];
 };
 
 static fr_status add_param(DBPROCESS *dbproc, const struct fr_sql_param *p, union param_value *v,
@@ -334,10 +306,8 @@ static fr_status add_param(DBPROCESS *dbproc, const struct fr_sql_param *p, unio
         v->i8 = p->number;
         break;
     case FR_SQL_GUID:
-        type = FR_SYBUNIQUE;
-        if (!p->is_null && !guid_to_wire(p->text, v->guid))
-            return fr_err_set(err, FR_EARG, "\"%s\" is not a GUID", p->text);
-        break;
+        /* As text, for the server to convert: db-lib 1.3.17 counts uniqueidentifier both as fixed (no length
+           allowed) and as nullable (a length required), so it takes none at all. */
     case FR_SQL_NVARCHAR:
     case FR_SQL_DATETIME:
         type = SYBVARCHAR;

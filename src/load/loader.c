@@ -14,7 +14,7 @@
 
 /* --batch-rows auto: about this much data, or for a heap this many rows (what a columnstore likes, too). */
 enum { AUTO_BATCH_BYTES = 64 << 20, AUTO_BATCH_HEAP_ROWS = 1048576, PROGRESS_ROWS = 256,
-       WINDOW_SLACK_BYTES = 16 << 20 };
+       WINDOW_SLACK_BYTES = 16 << 20, REJECTS_TOLD = 5 };
 
 struct loader {
     const struct fr_load_job *job;
@@ -326,6 +326,13 @@ static fr_status reject_row(struct loader *l, const struct fr_record *rec, const
     }
     if (l->now.rejected > l->job->options->max_errors)
         return row_failed(l, bad, err);
+    if (l->job->on_reject != NULL && l->now.rejected - l->head.rejected <= REJECTS_TOLD &&
+        l->now.rejected <= REJECTS_TOLD) {
+        struct fr_err text;
+
+        (void)row_failed(l, bad, &text);
+        l->job->on_reject(l->job->ctx, text.text);
+    }
     return FR_OK;
 }
 

@@ -37,6 +37,8 @@ struct fr_load_job {
     fr_status (*connect)(void *ctx, struct fr_sql **out, struct fr_err *err);
     /* Asked after the take-over: does the caller still own the task?  May be NULL. */
     fr_status (*confirm)(void *ctx, struct fr_err *err);
+    /* Told of the first few rejected rows; the text says file, row, byte, column, value and reason.  May be NULL. */
+    void (*on_reject)(void *ctx, const char *text);
     void *ctx;
     const _Atomic int *stop; /* enum fr_stop; NULL = never */
     struct fr_load_progress *progress;

@@ -54,6 +54,8 @@ static void on_armed(struct child *child, json_t *m)
 
 static void on_progress(struct child *child, json_t *m)
 {
+    if (child->source == NULL)
+        return; /* of a task that has ended meanwhile */
     child->rows = fr_ipc_number(m, "rows", child->rows);
     child->bytes = fr_ipc_number(m, "bytes", child->bytes);
     child->rejected = fr_ipc_number(m, "rejected", child->rejected);
@@ -86,6 +88,12 @@ static void on_first_row(struct child *child, json_t *m)
     start_note_first_row(child, (uint64_t)fr_ipc_number(m, "ms", 0));
 }
 
+static void on_reject(struct child *child, json_t *m)
+{
+    fr_view_interrupt(child->c->view);
+    fr_log(FR_LOG_WARN, "rejected: %s", fr_ipc_text(m, "text"));
+}
+
 static void on_pin_wanted(struct child *child, json_t *m)
 {
     (void)m;
@@ -103,8 +111,8 @@ static const struct {
     void (*handle)(struct child *child, json_t *m);
 } handlers[] = {
     {"armed", on_armed},       {"end", on_end},           {"first-row", on_first_row}, {"next", on_next},
-    {"pin-done", on_pin_done}, {"pin?", on_pin_wanted},   {"progress", on_progress},   {"task-begin", on_task_begin},
-    {"task-end", on_task_end}, {"waiting", on_waiting},
+    {"pin-done", on_pin_done}, {"pin?", on_pin_wanted},   {"progress", on_progress},   {"reject", on_reject},
+    {"task-begin", on_task_begin}, {"task-end", on_task_end}, {"waiting", on_waiting},
 };
 
 void coordinator_on_message(struct child *child, json_t *m)
@@ -220,6 +228,7 @@ void coordinator_on_exit(struct child *child, int64_t exit_status, int term_sign
         else
             snprintf(why, sizeof why, "worker %s ended unexpectedly with status %lld", child->name,
                      (long long)exit_status);
+        fr_view_interrupt(c->view);
         fr_log(FR_LOG_WARN, "%s; its task goes back", why);
         if (c->load != NULL)
             dispatch_child_died(child, why);
@@ -255,6 +264,7 @@ static void on_stop_signal(uv_signal_t *handle, int number)
     (void)number;
     c->stopping = true;
     c->stop_signals++;
+    fr_view_interrupt(c->view);
     fr_log(FR_LOG_WARN, c->stop_signals == 1 ? "stopping: running batches end first (once more: at once)"
                                              : "stopping at once");
     for (size_t i = 0; i < c->child_count; i++)

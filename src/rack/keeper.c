@@ -5,8 +5,11 @@
 #include "db/statements.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { OBSERVE_MS = 1000 };
 
@@ -194,6 +197,15 @@ static bool tick(struct keeper *k)
     return !stops;
 }
 
+/* Until a message comes, the tick is over, or keeper_stop() wakes us. */
+static void wait_for_event(const struct worker *w, bool listening)
+{
+    struct pollfd fds[2] = {{.fd = w->keeper_wake, .events = POLLIN},
+                            {.fd = listening ? w->ipc_fd : -1, .events = POLLIN}};
+
+    (void)poll(fds, 2, KEEPER_TICK_MS);
+}
+
 static void *keep(void *arg)
 {
     struct keeper k = {.w = arg, .rows_seen = -1, .rows_sent = -1, .renewed_ms = fr_clock_ms()};
@@ -204,11 +216,10 @@ static void *keep(void *arg)
         json_t *m = NULL;
         fr_status st;
 
-        if (!listening) {
-            fr_sleep_ms(KEEPER_TICK_MS);
+        wait_for_event(w, listening);
+        if (!listening)
             continue;
-        }
-        st = fr_ipc_receive(w->ipc_fd, KEEPER_TICK_MS, &m);
+        st = fr_ipc_receive(w->ipc_fd, 0, &m);
         if (st == FR_OK) {
             on_message(w, m);
         } else if (st == FR_EOF) {
@@ -222,6 +233,9 @@ static void *keep(void *arg)
 
 fr_status keeper_start(struct worker *w, struct fr_err *err)
 {
+    w->keeper_wake = eventfd(0, EFD_CLOEXEC);
+    if (w->keeper_wake < 0)
+        return fr_err_errno(err, FR_EIO, errno, "event of the keeper's thread");
     if (pthread_create(&w->keeper, NULL, keep, w) != 0)
         return fr_err_set(err, FR_ENOMEM, "the keeper's thread could not be started");
     return FR_OK;
@@ -232,5 +246,7 @@ void keeper_stop(struct worker *w)
     pthread_mutex_lock(&w->lock);
     w->keeper_stops = true;
     pthread_mutex_unlock(&w->lock);
+    (void)eventfd_write(w->keeper_wake, 1);
     pthread_join(w->keeper, NULL);
+    close(w->keeper_wake);
 }

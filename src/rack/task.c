@@ -63,6 +63,16 @@ static fr_status confirm_lease(void *ctx, struct fr_err *err)
     return st;
 }
 
+static void tell_reject(void *ctx, const char *text)
+{
+    struct attempt *a = ctx;
+
+    if (a->w->ipc_fd >= 0)
+        worker_send(a->w, json_pack("{s:s, s:s}", "type", "reject", "text", text));
+    else
+        fr_log(FR_LOG_WARN, "rejected: %s", text);
+}
+
 static fr_status read_options(const struct fr_task *task, struct fr_settings *out, struct fr_err *err)
 {
     json_error_t where;
@@ -253,6 +263,7 @@ static fr_status load_task(struct worker *w, struct fr_task *task, struct fr_loa
         .epoch = w->feeds_from_queue ? task->epoch : 0,
         .connect = connect_target,
         .confirm = confirm_lease,
+        .on_reject = tell_reject,
         .ctx = &a,
         .stop = &w->stop,
         .progress = &w->progress,

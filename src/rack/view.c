@@ -49,6 +49,11 @@ unsigned fr_view_interval_ms(const struct fr_view *v)
     return v != NULL && v->terminal ? TERMINAL_MS : PLAIN_MS;
 }
 
+void fr_view_interrupt(struct fr_view *v)
+{
+    v->drawn_lines = 0;
+}
+
 static void window_size(size_t *columns, size_t *lines)
 {
     struct winsize w;

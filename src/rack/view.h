@@ -33,6 +33,8 @@ struct fr_view *fr_view_new(bool quiet);
 void fr_view_free(struct fr_view **vp); /* leaves the last picture on the terminal */
 void fr_view_draw(struct fr_view *v, const struct fr_view_worker *workers, size_t count,
                   const struct fr_view_totals *totals);
+/* Something else is written to standard error now: the next picture goes below it. */
+void fr_view_interrupt(struct fr_view *v);
 /* How often to draw, in milliseconds. */
 unsigned fr_view_interval_ms(const struct fr_view *v);
 

@@ -44,6 +44,7 @@ struct worker {
     struct fr_claim claim; /* of a scheduler row */
     bool keeper_stops;
     pthread_t keeper;
+    int keeper_wake; /* eventfd: ends the keeper's pause */
 };
 
 /* keeper.c */
