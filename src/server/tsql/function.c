@@ -145,8 +145,11 @@ static bool read_args(const struct site *site, sqlite3_value **v, struct value *
 {
     *has_null = false;
     for (size_t i = 0; i < site->nargs; i++) {
-        if (!value_from_sqlite(v[i + 1], &site->args[i], &args[i]))
+        if (!value_from_sqlite(v[i + 1], &site->args[i], &args[i])) {
+            while (i > 0)
+                value_free(&args[--i]);
             return false;
+        }
         *has_null = *has_null || args[i].is_null;
     }
     return true;
@@ -160,25 +163,26 @@ static void call_from_sqlite(sqlite3_context *c, int n, sqlite3_value **v)
     struct func_env env = {.session = r->session};
     struct value out;
     struct sqlerr e = {0};
-    bool has_null;
+    bool has_null, ok = true;
 
     if (site == NULL || site->nargs > FUNC_MAX_ARGS ||
         !read_args(site, v, args, &has_null)) {
         sqlite3_result_error(c, "bad call of a T-SQL function", -1);
         return;
     }
-    if (has_null && (r->def->flags & FUNC_TAKES_NULL) == 0) {
-        sqlite3_result_null(c);
-        return;
-    }
     env.result = &site->result;
     value_set_null(&out, site->result);
-    out.is_null = false;
-    if (r->def->eval(&env, args, site->nargs, &out, &e))
+    if (!has_null || (r->def->flags & FUNC_TAKES_NULL) != 0) {
+        out.is_null = false;
+        ok = r->def->eval(&env, args, site->nargs, &out, &e);
+    }
+    if (ok)
         value_result(c, &out);
     else
         exec_function_error(r->session, c, &e);
     value_free(&out);
+    for (size_t i = 0; i < site->nargs; i++)
+        value_free(&args[i]); /* a uniqueidentifier owns its bytes */
 }
 
 static bool register_one(sqlite3 *h, struct session *s, const struct func_def *d)

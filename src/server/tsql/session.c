@@ -255,7 +255,8 @@ static bool request_end(struct session *s, enum done_kind kind)
         s->done.set = false; /* the stream's end is answered by session_bulk_end() */
     if (!s->done.set)
         s->done = (struct pending_done){.set = true, .kind = kind, .rows = -1};
-    s->done.kind = kind;
+    if (s->done.kind != DONE_PROC) /* that of a procedure the batch ended with stays */
+        s->done.kind = kind;
     return session_flush_done(s, false);
 }
 
