@@ -25,6 +25,7 @@ struct loader {
     struct fr_reader *reader;
     struct fr_reject *reject;
     struct fr_field *fields;
+    struct fr_source *opened; /* the source, until the reader takes it: a FIFO can be opened only once */
     struct fr_source_identity source;
     bool ledger;
     struct fr_head head;   /* committed */
@@ -148,35 +149,22 @@ static void choose_batch_limits(struct loader *l)
     }
 }
 
-static fr_status open_source(struct loader *l, uint64_t from, struct fr_reader **out, struct fr_err *err)
+static fr_status start_reader(struct loader *l, struct fr_source **source, uint64_t from, struct fr_reader **out,
+                              struct fr_err *err)
 {
-    const struct fr_load_options *o = l->job->options;
-    struct fr_source *source = NULL;
-    size_t window = (size_t)o->max_field_bytes + WINDOW_SLACK_BYTES;
-    fr_status st = fr_source_open(l->job->source, o->encoding, &source, err);
+    size_t window = (size_t)l->job->options->max_field_bytes + WINDOW_SLACK_BYTES;
+    fr_status st = fr_source_skip_to(*source, from, err);
 
-    if (st == FR_OK)
-        st = fr_source_skip_to(source, from, err);
-    if (st == FR_OK)
-        st = fr_reader_start(&source, window, out, err);
-    fr_source_close(&source);
-    return st;
+    return st == FR_OK ? fr_reader_start(source, window, out, err) : st;
 }
 
-static fr_status read_identity(struct loader *l, struct fr_err *err)
+static fr_status open_source(struct loader *l, struct fr_err *err)
 {
-    struct fr_source *source = NULL;
-    fr_status st;
+    fr_status st = fr_source_open(l->job->source, l->job->options->encoding, l->job->stop, &l->opened, err);
 
-    /* standard input is opened once, when it is read */
-    if (strcmp(l->job->source, "-") == 0) {
-        l->source = (struct fr_source_identity){.bytes = -1};
-        return FR_OK;
-    }
-    st = fr_source_open(l->job->source, l->job->options->encoding, &source, err);
     if (st == FR_OK)
-        l->source = *fr_source_identity(source);
-    fr_source_close(&source);
+        l->source = *fr_source_identity(l->opened);
+    l->result->can_retry = st != FR_OK || l->source.can_reread;
     return st;
 }
 
@@ -477,6 +465,7 @@ static fr_status read_header(struct loader *l, struct fr_reader *reader, bool fi
 static fr_status relearn_mapping(struct loader *l, struct fr_err *err)
 {
     struct fr_record rec = {.fields = l->fields};
+    struct fr_source *source = NULL;
     struct fr_reader *reader = NULL;
     bool mapped = fr_plan_is_mapped(l->plan);
     uint64_t at = 0;
@@ -484,7 +473,9 @@ static fr_status relearn_mapping(struct loader *l, struct fr_err *err)
 
     if (mapped && l->job->options->header == FR_HEADER_NONE)
         return FR_OK;
-    st = open_source(l, 0, &reader, err);
+    st = fr_source_open(l->job->source, l->job->options->encoding, l->job->stop, &source, err);
+    if (st == FR_OK)
+        st = start_reader(l, &source, 0, &reader, err);
     if (st == FR_OK)
         st = read_header(l, reader, false, err);
     mapped = fr_plan_is_mapped(l->plan);
@@ -496,6 +487,7 @@ static fr_status relearn_mapping(struct loader *l, struct fr_err *err)
         fr_reader_consume(reader, rec.total_bytes);
     }
     fr_reader_stop(&reader);
+    fr_source_close(&source);
     return st == FR_EOF ? FR_OK : st;
 }
 
@@ -513,7 +505,7 @@ static fr_status load_from_head(struct loader *l, struct fr_err *err)
         st = fr_reject_open(o->error_file, (uint64_t)l->head.reject_bytes, (uint64_t)l->head.rejected, &l->reject,
                             err);
     if (st == FR_OK)
-        st = open_source(l, l->offset, &l->reader, err);
+        st = start_reader(l, &l->opened, l->offset, &l->reader, err);
     if (st == FR_OK && first_reading)
         st = read_header(l, l->reader, true, err);
     if (st == FR_OK)
@@ -560,7 +552,7 @@ fr_status fr_load_attempt(const struct fr_load_job *job, struct fr_sql **session
     l.fields = calloc(FR_MAX_FIELDS, sizeof *l.fields);
     if (l.fields == NULL)
         return fr_err_set(err, FR_ENOMEM, "no memory for a row's fields");
-    st = read_identity(&l, err);
+    st = open_source(&l, err);
     if (st == FR_OK)
         st = open_session(&l, err);
     if (st == FR_OK)
@@ -578,6 +570,7 @@ fr_status fr_load_attempt(const struct fr_load_job *job, struct fr_sql **session
     publish(&l);
     fill_result(&l, cpu, started_ms);
     fr_reader_stop(&l.reader);
+    fr_source_close(&l.opened);
     fr_reject_close(&l.reject);
     fr_plan_free(&l.plan);
     fr_table_free(&l.table);

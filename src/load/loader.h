@@ -52,6 +52,7 @@ struct fr_load_result {
     int64_t server_cpu_ms, server_reads, server_writes, server_logical_reads; /* -1 = not to be had */
     int64_t client_cpu_ms;
     int64_t duration_ms;
+    bool can_retry; /* the source can be read again */
     int spid;
     int scheduler_id; /* -1 = unknown */
     int scheduler_moves;

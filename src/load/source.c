@@ -7,17 +7,21 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <iconv.h>
+#include <poll.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { HEAD_BYTES = 64 * 1024, RAW_BYTES = 256 * 1024, LONGEST_CHARACTER = 16 };
+enum { HEAD_BYTES = 64 * 1024, RAW_BYTES = 256 * 1024, MAGIC_BYTES = 8, STREAM_POLL_MS = 200 };
 
 struct fr_source {
     char *path;
     int fd;
+    bool is_stream;          /* pipe, FIFO, terminal, socket */
+    const _Atomic int *stop; /* borrowed */
     struct fr_source_identity identity;
     char head[HEAD_BYTES]; /* the first bytes of the file: read once, then handed out */
     size_t head_bytes;
@@ -30,21 +34,48 @@ struct fr_source {
     uint64_t plain_start;    /* bytes of a BOM in front of a plain file */
 };
 
-static fr_status read_fully(int fd, char *out, size_t n, size_t *got)
+/* A stream may never give another byte: look at the stop flag while waiting for it. */
+static fr_status wait_for_stream(const struct fr_source *s, struct fr_err *err)
 {
-    *got = 0;
-    while (*got < n) {
-        ssize_t r = read(fd, out + *got, n - *got);
+    struct pollfd p = {.fd = s->fd, .events = POLLIN};
 
-        if (r < 0 && errno == EINTR)
-            continue;
-        if (r < 0)
-            return FR_EIO;
-        if (r == 0)
-            break;
-        *got += (size_t)r;
-    }
+    while (s->is_stream && poll(&p, 1, STREAM_POLL_MS) == 0)
+        if (s->stop != NULL && atomic_load(s->stop) != 0)
+            return fr_err_set(err, FR_EINTR, "%s: stopped while waiting for input", s->path);
     return FR_OK;
+}
+
+/* One read: a pipe gives little at a time, and what there is is handed on.  *got = 0 at the end. */
+static fr_status read_some(const struct fr_source *s, char *out, size_t n, size_t *got, struct fr_err *err)
+{
+    fr_status st = wait_for_stream(s, err);
+
+    *got = 0;
+    while (st == FR_OK) {
+        ssize_t r = read(s->fd, out, n);
+
+        if (r >= 0) {
+            *got = (size_t)r;
+            break;
+        }
+        if (errno != EINTR)
+            st = fr_err_errno(err, FR_EIO, errno, "reading %s", s->path);
+    }
+    return st;
+}
+
+/* The head of a file whole, of a stream as much as tells compression and encoding. */
+static fr_status read_head(struct fr_source *s, struct fr_err *err)
+{
+    size_t want = s->is_stream ? MAGIC_BYTES : sizeof s->head;
+    size_t got = 1;
+    fr_status st = FR_OK;
+
+    while (st == FR_OK && got > 0 && s->head_bytes < want) {
+        st = read_some(s, s->head + s->head_bytes, sizeof s->head - s->head_bytes, &got, err);
+        s->head_bytes += got;
+    }
+    return st;
 }
 
 /* Bytes as they lie in the file. */
@@ -58,15 +89,7 @@ static fr_status read_file(struct fr_source *s, char *out, size_t n, size_t *got
         s->head_used += *got;
         return FR_OK;
     }
-    /* one read: a pipe gives little at a time, and what there is is handed on */
-    for (;;) {
-        ssize_t r = read(s->fd, out, n);
-
-        if (r < 0 && errno == EINTR)
-            continue;
-        *got = r < 0 ? 0 : (size_t)r;
-        return r < 0 ? fr_err_errno(err, FR_EIO, errno, "reading %s", s->path) : FR_OK;
-    }
+    return read_some(s, out, n, got, err);
 }
 
 static la_ssize_t archive_read_cb(struct archive *a, void *ctx, const void **block)
@@ -199,7 +222,26 @@ static fr_status read_encoded(struct fr_source *s, char *out, size_t n, size_t *
     return read_unpacked(s, out, n, got, err);
 }
 
-fr_status fr_source_open(const char *path, const char *encoding, struct fr_source **out,
+/* A FIFO without a writer must not block open(2), where no stop flag is seen. */
+static fr_status open_file(struct fr_source *s, const char *path, struct stat *info, struct fr_err *err)
+{
+    bool is_stdin = strcmp(path, "-") == 0;
+    int flags;
+
+    s->path = strdup(is_stdin ? "standard input" : path);
+    s->fd = is_stdin ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (s->path == NULL || s->fd < 0 || fstat(s->fd, info) != 0)
+        return fr_err_errno(err, FR_EIO, errno, "%s", path);
+    flags = fcntl(s->fd, F_GETFL);
+    if (!is_stdin && flags >= 0 && fcntl(s->fd, F_SETFL, flags & ~O_NONBLOCK) != 0)
+        return fr_err_errno(err, FR_EIO, errno, "%s", path);
+    if (S_ISDIR(info->st_mode))
+        return fr_err_set(err, FR_EIO, "%s: is a folder, not a file", path);
+    s->is_stream = !S_ISREG(info->st_mode);
+    return FR_OK;
+}
+
+fr_status fr_source_open(const char *path, const char *encoding, const _Atomic int *stop, struct fr_source **out,
                          struct fr_err *err)
 {
     struct fr_source *s;
@@ -211,25 +253,19 @@ fr_status fr_source_open(const char *path, const char *encoding, struct fr_sourc
     if (s == NULL)
         return fr_err_set(err, FR_ENOMEM, "no memory for a source");
     s->converter = (iconv_t)-1;
-    s->path = strdup(strcmp(path, "-") == 0 ? "standard input" : path);
-    s->fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
-    if (s->path == NULL || s->fd < 0 || fstat(s->fd, &info) != 0) {
-        st = fr_err_errno(err, FR_EIO, errno, "%s", path);
+    s->fd = -1;
+    s->stop = stop;
+    st = open_file(s, path, &info, err);
+    if (st != FR_OK)
         goto out;
-    }
-    if (S_ISDIR(info.st_mode)) {
-        st = fr_err_set(err, FR_EIO, "%s: is a folder, not a file", path);
-        goto out;
-    }
-    s->identity.can_reread = S_ISREG(info.st_mode) && strcmp(path, "-") != 0;
+    s->identity.can_reread = !s->is_stream && strcmp(path, "-") != 0;
     s->identity.bytes = s->identity.can_reread ? (int64_t)info.st_size : -1;
     s->identity.mtime_ns = s->identity.can_reread
                                ? (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec
                                : 0;
-    if (read_fully(s->fd, s->head, sizeof s->head, &s->head_bytes) != FR_OK) {
-        st = fr_err_errno(err, FR_EIO, errno, "reading %s", path);
+    st = read_head(s, err);
+    if (st != FR_OK)
         goto out;
-    }
     s->identity.head_hash = fr_hash(FR_HASH_START, s->head, s->head_bytes);
     if (is_compressed(s->head, s->head_bytes))
         st = open_archive(s, err);

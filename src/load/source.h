@@ -22,8 +22,11 @@ struct fr_source_identity {
     bool is_plain;    /* not compressed, UTF-8: decoded offsets are file offsets (behind a BOM) */
 };
 
-/* path "-" = standard input.  encoding NULL = UTF-8.  FR_EIO with the path in the text; FR_EARG: unknown encoding. */
-fr_status fr_source_open(const char *path, const char *encoding, struct fr_source **out,
+/*
+ * path "-" = standard input.  encoding NULL = UTF-8.  stop (borrowed, NULL = never): when it is not 0, waiting for
+ * a pipe or FIFO ends with FR_EINTR, here and in every later read.  FR_EIO with the path in the text; FR_EARG: unknown encoding.
+ */
+fr_status fr_source_open(const char *path, const char *encoding, const _Atomic int *stop, struct fr_source **out,
                          struct fr_err *err);
 void fr_source_close(struct fr_source **sp);
 const struct fr_source_identity *fr_source_identity(const struct fr_source *s);

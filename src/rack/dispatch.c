@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* With several sources each gets a reject file of its own: FILE.<base name of the source>. */
 static fr_status task_options(struct coordinator *c, struct load_task *t, struct fr_err *err)
@@ -127,6 +128,13 @@ static void give_up(struct coordinator *c, struct load_task *t, const char *why,
     json_decref(m);
 }
 
+static bool can_be_read_again(const char *source)
+{
+    struct stat info;
+
+    return strcmp(source, "-") != 0 && stat(source, &info) == 0 && S_ISREG(info.st_mode);
+}
+
 void dispatch_child_died(struct child *child, const char *why)
 {
     struct coordinator *c = child->c;
@@ -138,7 +146,7 @@ void dispatch_child_died(struct child *child, const char *why)
     child->task = -1;
     t->state = LOAD_WAITING;
     /* the ledger knows what it had committed; without one, or with a stream, nothing may be read twice */
-    if (t->attempts >= MAX_TASK_ATTEMPTS || strcmp(t->source, "-") == 0 || c->settings->load.ledger_choice != 0)
+    if (t->attempts >= MAX_TASK_ATTEMPTS || !can_be_read_again(t->source) || c->settings->load.ledger_choice != 0)
         give_up(c, t, why, 1);
     serve(c);
 }

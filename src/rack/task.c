@@ -171,7 +171,7 @@ static void describe_failure(const struct fr_err *why, const struct fr_task *tas
 
     *f = (struct fr_task_failure){
         .error = why->text,
-        .retryable = fr_error_is_retryable(why),
+        .retryable = r->can_retry && fr_error_is_retryable(why),
         /* stopped, or no connection at all: not the task's fault */
         .counts = !stopped && why->status != FR_ECONNECT,
         .backoff_ms = stopped ? 0 : (int64_t)fr_backoff_ms((unsigned)task->attempts, BACKOFF_BASE_MS, BACKOFF_MAX_MS),
@@ -228,7 +228,7 @@ static fr_status attempt_with_retries(struct worker *w, const struct fr_load_job
     for (;;) {
         fr_status st = fr_load_attempt(job, &w->session, r, err);
         uint64_t wait_ms = fr_backoff_ms((unsigned)task->attempts, BACKOFF_BASE_MS, 5000);
-        bool once = strcmp(task->source, "-") == 0 || job->options->ledger_choice != 0;
+        bool once = !r->can_retry || job->options->ledger_choice != 0;
 
         client_cpu_ms += r->client_cpu_ms;
         bytes_sent += r->bytes_sent;

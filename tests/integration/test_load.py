@@ -173,8 +173,9 @@ def test_stdin_is_one_transaction(r):
 
 
 def test_wrong_usage(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
     for args, word in ((("load", "dbo.t"), "FILE"), (("load", "dbo.t", "x", "--formt", "csv"), "--format"),
-                       (("load", "dbo.t", "x", "-b", "-5"), "batch-rows"), (("load", "a.b.c.d", "/etc/hostname"), "three"),
+                       (("load", "dbo.t", "x", "-b", "-5"), "-b: -5"), (("load", "a.b.c.d", "/etc/hostname"), "three"),
                        (("load", "dbo.t", "x", "--null"), "TEXT"), (("load", "dbo.t", "-", "x"), "standard input"),
                        (("load", "dbo.t", "x", "--resume", "7"), "load id")):
         r.fullrack(*args, exit=2)
@@ -262,6 +263,26 @@ def test_interrupt_keeps_what_is_whole(r):
     equal(r.sql("SELECT COUNT(*), COUNT(DISTINCT id) FROM dbo.t"), [(2000000, 2000000)], "each row once")
 
 
+def test_interrupt_while_waiting_for_a_fifo(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    fifo = os.path.join(r.dir, "fifo3")
+    os.mkfifo(fifo)
+    for writes in (False, True):
+        p = r.spawn("load", "dbo.t", fifo)
+        workers = wait_until("the worker", 10, lambda: children_of(p.pid))
+        w = open(fifo, "wb", buffering=0) if writes else None
+        if w:
+            w.write(b"1\n")
+        time.sleep(0.5)
+        p.send_signal(signal.SIGINT)
+        out, err = p.communicate(timeout=20)
+        equal(p.returncode, 4, "exit status (%s)" % err)
+        check(not os.path.exists("/proc/%d" % workers[0]), "the worker is still there")
+        if w:
+            w.close()
+    equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(0,)], "nothing stays of a stream")
+
+
 def test_password_is_nowhere(r):
     r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
     fifo = os.path.join(r.dir, "fifo2")
@@ -285,7 +306,7 @@ def test_password_is_nowhere(r):
 def test_options_from_environment_and_file(r):
     r.fresh("CREATE TABLE dbo.t (a int NULL, b int NULL)")
     f = r.file("x.txt", "1;2\n")
-    config = r.file("c.json", json.dumps({"field-terminator": ";", "max-errors": 3}))
+    config = r.file("c.json", json.dumps({"field-terminator": ";", "retry-for": 3}))
     r.fullrack("load", "dbo.t", f, "--config", config)
     r.fullrack("load", "dbo.t", f, env=r.env(FULLRACK_FIELD_TERMINATOR=";"))
     r.fullrack("load", "dbo.t", f, "--config", config, env=r.env(FULLRACK_FIELD_TERMINATOR=","), exit=1)
