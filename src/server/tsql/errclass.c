@@ -23,6 +23,7 @@ static const struct {
     {1205, ERR_BATCH},
     {2762, ERR_BATCH},
     {8114, ERR_BATCH},
+    {8146, ERR_BATCH},
     {8169, ERR_BATCH},
     {9002, ERR_BATCH},
     /* names and compilation: the scope */

@@ -226,6 +226,8 @@ void send_done(struct frame *f, uint16_t cmd, int64_t rows, bool failed)
 {
     struct session *s = f->ctx.session;
 
+    if (f->ctx.sink != &s->out && !failed)
+        return; /* INSERT ... EXEC collects the rows: its own DONE counts them */
     if (s->options.nocount)
         rows = -1;
     if (!s->columns_sent && !failed && rows < 0)

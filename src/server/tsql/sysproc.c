@@ -291,36 +291,42 @@ static bool send_columns(struct frame *f, const char *const *names,
     return f->ctx.sink->columns(f->ctx.sink->ctx, cols, n);
 }
 
+enum { WHO_COLUMNS = 9 };
+
+static void who_row(const struct session_info *s, char blocker[16], struct value *row)
+{
+    snprintf(blocker, 16, "%d", s->blocking_spid);
+    row[0] = int_value(TY_SMALLINT, s->spid);
+    row[1] = int_value(TY_SMALLINT, 0);
+    row[2] = text_value(s->status, 30);
+    row[3] = text_value(s->login, 128);
+    row[4] = text_value(s->host, 128);
+    row[5] = text_value(blocker, 5);
+    row[6] = text_value(s->database, 128);
+    row[7] = text_value(s->command, 26);
+    row[8] = int_value(TY_INT, 0);
+}
+
 static enum flow sp_who(struct frame *f, struct call *c, struct sysargs *a)
 {
-    static const char *const names[] = {"spid",     "ecid",     "status",
-                                        "loginame", "hostname", "blk",
-                                        "dbname",   "cmd",      "request_id"};
-    struct server *srv = f->ctx.session->server;
+    static const char *const names[WHO_COLUMNS] = {"spid",     "ecid",     "status",
+                                                   "loginame", "hostname", "blk",
+                                                   "dbname",   "cmd",      "request_id"};
+    static const struct session_info nobody;
     struct session_info *list = calloc(MAX_SHOWN_SESSIONS, sizeof *list);
-    size_t n = list == NULL ? 0 : server_sessions(srv, list, MAX_SHOWN_SESSIONS);
-    bool ok = true;
+    size_t n = list == NULL ? 0
+                            : server_sessions(f->ctx.session->server, list, MAX_SHOWN_SESSIONS);
+    struct value row[WHO_COLUMNS];
     char blocker[16];
+    bool ok;
 
     (void)a;
     n = n > MAX_SHOWN_SESSIONS ? MAX_SHOWN_SESSIONS : n;
+    who_row(&nobody, blocker, row);
+    ok = send_columns(f, names, row, WHO_COLUMNS);
     for (size_t i = 0; i < n && ok; i++) {
-        snprintf(blocker, sizeof blocker, "%d", list[i].blocking_spid);
-        {
-            struct value row[] = {int_value(TY_SMALLINT, list[i].spid),
-                                  int_value(TY_SMALLINT, 0),
-                                  text_value(list[i].status, 30),
-                                  text_value(list[i].login, 128),
-                                  text_value(list[i].host, 128),
-                                  text_value(blocker, 5),
-                                  text_value(list[i].database, 128),
-                                  text_value(list[i].command, 26),
-                                  int_value(TY_INT, 0)};
-
-            if (i == 0)
-                ok = send_columns(f, names, row, 9);
-            ok = ok && f->ctx.sink->row(f->ctx.sink->ctx, row, 9);
-        }
+        who_row(&list[i], blocker, row);
+        ok = f->ctx.sink->row(f->ctx.sink->ctx, row, WHO_COLUMNS);
     }
     free(list);
     send_done(f, 193, (int64_t)n, false);
