@@ -1,7 +1,8 @@
 # Programs that start their own fullrackd; run in the build folder.
 INTEGRATION_TESTS = \
 	tests/integration/test_load.py \
-	tests/integration/test_run.py
+	tests/integration/test_run.py \
+	tests/integration/test_server.py
 TESTS += $(INTEGRATION_TESTS) tests/cases/check-cases scripts/check-includes scripts/check-sql
-EXTRA_DIST += $(INTEGRATION_TESTS) tests/integration/rack.py tests/cases scripts/check-includes scripts/check-sql \
+EXTRA_DIST += $(INTEGRATION_TESTS) tests/integration/rack.py tests/integration/tds.py tests/cases scripts/check-includes scripts/check-sql \
 	tests/sqlgrammar/check-grammar.js tests/sqlgrammar/package.json
