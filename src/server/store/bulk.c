@@ -122,17 +122,16 @@ static bool evaluate_defaults(struct bulk_load *l)
     if (run_step(&l->b, l->default_st) != SQLITE_ROW)
         return false;
     for (size_t i = 0; !l->defaults_ready && i < l->t->ncolumns; i++) {
-        struct value v, column = { 0 };
+        struct value v = { 0 }, column = { 0 };
         struct sqltype type = l->defaults[i].type;
         bool ok;
 
         if (l->kinds[i] != DEFAULT_CONSTANT)
             continue;
-        if (!run_value(l->default_st, l->default_cell[i], &type, &v) ||
-            !writer_assign(&l->w, i, &v, &column))
-            return false;
-        ok = value_copy(&l->defaults[i], &column, l->b.e);
+        ok = run_value(l->default_st, l->default_cell[i], &type, &v) &&
+             writer_assign(&l->w, i, &v, &column) && value_copy(&l->defaults[i], &column, l->b.e);
         value_free(&column);
+        value_free(&v);
         if (!ok)
             return false;
     }
@@ -291,15 +290,22 @@ static bool put_cell(struct bulk_load *l, struct stream_column *sc, const struct
 
 static bool put_default(struct bulk_load *l, size_t i)
 {
-    struct value v;
+    struct value v = { 0 };
+    bool ok;
 
     if (l->kinds[i] == DEFAULT_CONSTANT) {
         l->row[i] = l->defaults[i];
         l->row[i].owned = false;
         return true;
     }
-    return run_value(l->default_st, l->default_cell[i], &l->defaults[i].type, &v) &&
-           writer_assign(&l->w, i, &v, &l->row[i]);
+    value_free(&l->row[i]);
+    ok = run_value(l->default_st, l->default_cell[i], &l->defaults[i].type, &v) &&
+         writer_assign(&l->w, i, &v, &l->row[i]);
+    if (ok && v.owned && !l->row[i].owned && !l->row[i].is_null)
+        l->row[i].owned = true; /* it is the same memory */
+    else
+        value_free(&v);
+    return ok;
 }
 
 static bool complete_row(struct bulk_load *l)

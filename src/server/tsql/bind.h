@@ -261,8 +261,12 @@ bool run_plain(struct binder *b, const char *sql, sqlite3_stmt **out);
 void run_done(struct binder *b, sqlite3_stmt **st);
 /* Step; SQLITE_ROW or SQLITE_DONE; anything else: e is filled. */
 int run_step(struct binder *b, sqlite3_stmt *st);
-/* The value of a result cell, borrowed until the next step. */
+/*
+ * The value of a result cell, its text borrowed until the next step (a guid is owned).  *out is
+ * freed first, so that an array of cells serves row after row; values_free() at the end.
+ */
 bool run_value(sqlite3_stmt *st, int i, const struct sqltype *t, struct value *out);
+void values_free(struct value *v, size_t n); /* accepts NULL */
 bool run_sql(struct binder *b, const char *sql);
 /* Bind the cells that a row expression needs; rows[side][index]. */
 bool run_bind_row(struct binder *b, sqlite3_stmt *st, const struct value *const rows[ROW_SIDES]);

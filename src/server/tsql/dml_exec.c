@@ -128,6 +128,7 @@ static bool copy_rows(struct binder *b, const struct bquery *bq, sqlite3_stmt *q
         b->ctx->rows++;
     }
     ok = ok && rc == SQLITE_DONE && identity_close(&ids, false);
+    values_free(row, bq->ncols);
     writer_close(&w);
     return ok;
 }

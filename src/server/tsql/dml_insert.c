@@ -292,23 +292,28 @@ static bool put_row(struct insertion *in, const struct value *cells)
     return output_row(&in->out, sides);
 }
 
+static bool read_cells(struct insertion *in, sqlite3_stmt *st, const struct sqltype *types,
+                       struct value *cells)
+{
+    for (size_t k = 0; k < in->ncells; k++)
+        if (!run_value(st, (int)k, &types[k], &cells[k]))
+            return sqlerr_setf(in->b->e, 824, 16, "A stored value has not the form of its type.");
+    return true;
+}
+
 static bool put_direct(struct insertion *in, sqlite3_stmt *st)
 {
     struct value *cells = zeroed(in, in->ncells, sizeof(*cells));
+    bool ok = cells != NULL;
     size_t at = 0;
-    int rc;
+    int rc = SQLITE_DONE;
 
-    if (cells == NULL)
-        return false;
-    while ((rc = run_step(in->b, st)) == SQLITE_ROW) {
-        for (size_t k = 0; k < in->ncells; k++)
-            if (!run_value(st, (int)k, &in->types[at * in->ncells + k], &cells[k]))
-                return sqlerr_setf(in->b->e, 824, 16, "A stored value has not the form of its type.");
-        if (!put_row(in, cells))
-            return false;
+    while (ok && (rc = run_step(in->b, st)) == SQLITE_ROW) {
+        ok = read_cells(in, st, &in->types[at * in->ncells], cells) && put_row(in, cells);
         at = at + 1 < in->type_rows ? at + 1 : in->type_rows - 1;
     }
-    return rc == SQLITE_DONE;
+    values_free(cells, in->ncells);
+    return ok && rc == SQLITE_DONE;
 }
 
 static bool default_cells(struct insertion *in, struct value *cells)
@@ -327,14 +332,13 @@ static bool default_cells(struct insertion *in, struct value *cells)
 static bool put_spooled(struct insertion *in, struct spool *rows)
 {
     struct value *cells = zeroed(in, in->ncells, sizeof(*cells));
-    int got = -1;
+    bool ok = cells != NULL && spool_rewind(rows, in->b->e);
+    int got = 0;
 
-    if (cells == NULL || !spool_rewind(rows, in->b->e))
-        return false;
-    while ((got = spool_next(rows, cells, in->b->e)) == 1)
-        if (!default_cells(in, cells) || !put_row(in, cells))
-            return false;
-    return got == 0;
+    while (ok && (got = spool_next(rows, cells, in->b->e)) == 1)
+        ok = default_cells(in, cells) && put_row(in, cells);
+    values_free(cells, in->ncells);
+    return ok && got == 0;
 }
 
 /* The query reads the table that is written: its rows first go aside. */
@@ -348,11 +352,9 @@ static bool put_aside(struct insertion *in, sqlite3_stmt *st)
     bool ok = rows != NULL;
     int rc = SQLITE_DONE;
 
-    while (ok && (rc = run_step(in->b, st)) == SQLITE_ROW) {
-        for (size_t k = 0; k < in->ncells; k++)
-            ok = ok && run_value(st, (int)k, &in->types[k], &cells[k]);
-        ok = ok && spool_add(rows, cells, in->b->e);
-    }
+    while (ok && (rc = run_step(in->b, st)) == SQLITE_ROW)
+        ok = read_cells(in, st, in->types, cells) && spool_add(rows, cells, in->b->e);
+    values_free(cells, in->ncells);
     ok = ok && rc == SQLITE_DONE && put_spooled(in, rows);
     spool_free(&rows);
     return ok;

@@ -124,11 +124,12 @@ static bool delete_children(struct row_writer *w, const struct cat_fk *f,
             break;
         rowid = sqlite3_column_int64(st, 0);
         for (size_t i = 0; i < child->ncolumns; i++) {
-            struct value v;
+            struct value v = { 0 };
 
             run_value(st, (int)i + 1, &child->columns[i].type, &v);
             value_free(&row[i]);
             ok = ok && value_copy(&row[i], &v, w->b->e);
+            value_free(&v);
         }
         run_done(w->b, &st);
         if (ok && f->on_delete == REF_CASCADE)

@@ -50,9 +50,12 @@ static bool collect_extras(struct output *o, struct output_scope *os)
         struct param *param = &b->params[p];
         size_t at = param->index;
 
-        if (param->kind != PARAM_ROW || param->side != ROW_EXTRA ||
-            sqlite3_bind_parameter_name(o->st, (int)p + 1) == NULL)
+        if (param->kind != PARAM_ROW || param->side != ROW_EXTRA)
             continue;
+        if (sqlite3_bind_parameter_name(o->st, (int)p + 1) == NULL) {
+            param->index = SIZE_MAX; /* no cell of the query holds it */
+            continue;
+        }
         for (size_t i = 0; i < os->from->nrels; i++) {
             struct relation *r = os->from->rels[i];
 
@@ -214,6 +217,7 @@ void output_close(struct output *o)
         return;
     if (o->st != NULL)
         run_done(o->b, &o->st);
+    values_free(o->cells, o->ncols);
     spool_free(&o->into);
     memset(o, 0, sizeof(*o));
 }

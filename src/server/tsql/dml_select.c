@@ -178,6 +178,7 @@ bool change_select(struct change *c)
         ok = ok && spool_add(c->rows, c->cells, c->b->e);
     }
     run_done(c->b, &st);
+    values_free(c->cells, c->ncells);
     return ok && rc == SQLITE_DONE && spool_rewind(c->rows, c->b->e);
 }
 

@@ -63,6 +63,7 @@ static void convert(sqlite3_context *c, struct sqltype from, struct sqltype to, 
     else if (!try_)
         fail(c, &e);
     value_free(&out);
+    value_free(&in);
 }
 
 static void x_conv(sqlite3_context *c, int n, sqlite3_value **v)
@@ -116,6 +117,8 @@ static void x_arith(sqlite3_context *c, int n, sqlite3_value **v)
     else
         fail(c, &e);
     value_free(&out);
+    value_free(&a);
+    value_free(&b);
 }
 
 static void unary(sqlite3_context *c, sqlite3_value **v,
@@ -133,6 +136,7 @@ static void unary(sqlite3_context *c, sqlite3_value **v,
     else
         fail(c, &e);
     value_free(&out);
+    value_free(&a);
 }
 
 static void x_neg(sqlite3_context *c, int n, sqlite3_value **v)

@@ -282,6 +282,7 @@ static bool eval_in(struct exec_ctx *ctx, struct binder *b, const struct expr *x
         memset(out, 0, sizeof(*out));
         ok = value_copy(out, &borrowed, &ctx->err);
     }
+    value_free(&v);
     run_done(b, &st);
     return ok;
 }

@@ -11,7 +11,7 @@ static bool fail(struct binder *b, int rc)
 
 bool run_value(sqlite3_stmt *st, int i, const struct sqltype *t, struct value *out)
 {
-    *out = (struct value){ 0 };
+    value_free(out);
     if (t->id == TY_NULL || sqlite3_column_type(st, i) == SQLITE_NULL) {
         value_set_null(out, t->id == TY_NULL ? type_of(TY_INT) : *t);
         return true;
@@ -19,11 +19,17 @@ bool run_value(sqlite3_stmt *st, int i, const struct sqltype *t, struct value *o
     return value_from_sqlite(sqlite3_column_value(st, i), t, out);
 }
 
+void values_free(struct value *v, size_t n)
+{
+    for (size_t i = 0; v != NULL && i < n; i++)
+        value_free(&v[i]);
+}
+
 /* A function with one value a statement: asked for once, by itself. */
 static bool evaluate_once(struct binder *b, struct param *p)
 {
     sqlite3_stmt *st = NULL;
-    struct value v;
+    struct value v = { 0 };
     const char *sql = bind_text(b, "SELECT %s", p->sql);
     bool ok;
 
@@ -32,6 +38,7 @@ static bool evaluate_once(struct binder *b, struct param *p)
     ok = run_step(b, st) == SQLITE_ROW && run_value(st, 0, &p->type, &v) &&
          value_copy(&p->value, &v, b->e);
     p->evaluated = ok;
+    value_free(&v);
     run_done(b, &st);
     return ok;
 }
@@ -98,7 +105,7 @@ bool run_bind_row(struct binder *b, sqlite3_stmt *st, const struct value *const 
         const struct param *p = &b->params[i - 1];
         int rc;
 
-        if (p->kind != PARAM_ROW || rows[p->side] == NULL)
+        if (p->kind != PARAM_ROW || rows[p->side] == NULL || p->index == SIZE_MAX)
             continue;
         rc = value_bind(st, i, &rows[p->side][p->index]);
         if (rc != SQLITE_OK && rc != SQLITE_RANGE)

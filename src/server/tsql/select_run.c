@@ -56,26 +56,31 @@ bool send_columns(struct binder *b, const struct out_column *cols, size_t n)
     return b->ctx->sink->columns(b->ctx->sink->ctx, rc, n);
 }
 
+static bool send_row(struct binder *b, const struct bquery *bq, sqlite3_stmt *st,
+                     struct value *values)
+{
+    for (size_t i = 0; i < bq->ncols; i++)
+        if (!run_value(st, (int)i, &bq->cols[i].rc.type, &values[i]))
+            return sqlerr_setf(b->e, 824, 16, "A stored value has not the form of its type %s.",
+                               type_name(&bq->cols[i].rc.type));
+    return bq->assigns ? assign_row(b, bq, values)
+                       : b->ctx->sink->row(b->ctx->sink->ctx, values, bq->ncols);
+}
+
 static bool fetch_rows(struct binder *b, const struct bquery *bq, sqlite3_stmt *st)
 {
     int64_t most = session_options(b->ctx->session)->rowcount;
     struct value *values = bind_alloc(b, (bq->ncols + 1) * sizeof(*values));
     int rc = SQLITE_DONE;
+    bool ok = values != NULL;
 
     b->ctx->rows = 0;
-    if (values == NULL)
-        return false;
-    while ((most == 0 || b->ctx->rows < most) && (rc = run_step(b, st)) == SQLITE_ROW) {
-        for (size_t i = 0; i < bq->ncols; i++)
-            if (!run_value(st, (int)i, &bq->cols[i].rc.type, &values[i]))
-                return sqlerr_setf(b->e, 824, 16, "A stored value has not the form of its type %s.",
-                                   type_name(&bq->cols[i].rc.type));
-        if (bq->assigns ? !assign_row(b, bq, values)
-                        : !b->ctx->sink->row(b->ctx->sink->ctx, values, bq->ncols))
-            return false;
-        b->ctx->rows++;
+    while (ok && (most == 0 || b->ctx->rows < most) && (rc = run_step(b, st)) == SQLITE_ROW) {
+        ok = send_row(b, bq, st, values);
+        b->ctx->rows += ok;
     }
-    return rc == SQLITE_DONE || rc == SQLITE_ROW;
+    values_free(values, bq->ncols);
+    return ok && (rc == SQLITE_DONE || rc == SQLITE_ROW);
 }
 
 bool select_run(struct binder *b, const struct query *q)
