@@ -1,10 +1,10 @@
 /*
  * check_tsql.c - batches and their answers, from tests/tsql/NAME.txt; one session a file.
  *
- * A file is a row of batches, each followed by a line GO and by its answer, every line of which
- * begins with "> " (see sql_session.h for its form).  A batch ":r PATH" runs a script of the project,
- * its answer is the script's errors.  With TSQL_WRITE=1 the answers are written
- * anew: look at the difference before you keep it.
+ * A file is a row of batches, each followed by a line GO and by its answer, every line of
+ * which begins with "> " (see sql_session.h for its form).  A batch ":r PATH" runs a
+ * script of the project, its answer is the script's errors.  With TSQL_WRITE=1 the
+ * answers are written anew: look at the difference before you keep it.
  */
 #include "../support/sql_session.h"
 

@@ -9,3 +9,7 @@ tests_unit_check_tsql_SOURCES = tests/unit/check_tsql.c tests/support/sql_sessio
 	tests/support/sql_values.c tests/support/sql_values.h
 tests_unit_check_tsql_LDADD = $(SERVER_TEST_LIBS)
 EXTRA_DIST += tests/tsql
+UNIT_TESTS += tests/unit/check_sessions
+tests_unit_check_sessions_SOURCES = tests/unit/check_sessions.c tests/support/sql_session.c tests/support/sql_session.h \
+	tests/support/sql_values.c tests/support/sql_values.h
+tests_unit_check_sessions_LDADD = $(SERVER_TEST_LIBS)
