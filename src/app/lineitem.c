@@ -92,7 +92,7 @@ static const char *comment_text(struct lineitem_generator *g, char out[MAX_COMME
             out[n++] = ' ';
     }
     /* a blank at the end would be at the mercy of whoever trims */
-    if (out[n - 1] == ' ')
+    if (n > 0 && out[n - 1] == ' ')
         out[n - 1] = '.';
     out[n] = '\0';
     return out;

@@ -210,9 +210,11 @@ fr_status fr_settings_parse(struct fr_settings *s, unsigned groups, int argc, ch
     positional->count = 0;
     positional->items = calloc((size_t)argc + 1, sizeof *positional->items);
     p.list_begun = calloc(option_count, sizeof *p.list_begun);
-    if (positional->items == NULL || p.list_begun == NULL)
-        st = fr_err_set(err, FR_ENOMEM, "no memory for options");
-    if (st == FR_OK && config != NULL)
+    if (positional->items == NULL || p.list_begun == NULL) {
+        free(p.list_begun);
+        return fr_err_set(err, FR_ENOMEM, "no memory for options");
+    }
+    if (config != NULL)
         st = parse_file(s, groups, config, err);
     if (st == FR_OK)
         st = parse_environment(s, groups, err);

@@ -245,7 +245,7 @@ fr_status fr_source_open(const char *path, const char *encoding, const _Atomic i
                          struct fr_err *err)
 {
     struct fr_source *s;
-    struct stat info;
+    struct stat info = {0};
     fr_status st = FR_OK;
 
     *out = NULL;

@@ -60,9 +60,8 @@ void child_send(struct child *child, json_t *message)
 static void read_messages(struct child *child)
 {
     json_t *m = NULL;
-    fr_status st;
 
-    while (child->fd >= 0 && (st = fr_ipc_receive(child->fd, 0, &m)) == FR_OK) {
+    while (child->fd >= 0 && fr_ipc_receive(child->fd, 0, &m) == FR_OK) {
         coordinator_on_message(child, m);
         json_decref(m);
         m = NULL;

@@ -15,7 +15,7 @@ enum { CHILD_NAME_BYTES = 32, CHILD_ERROR_BYTES = 512, MAX_TASK_ATTEMPTS = 5 };
 /* A child's life: see child_set_state() for the legal steps. */
 #define CHILD_STATE_MAP(X) \
     X(CHILD_STARTING, "starting") X(CHILD_WAITING, "waiting") X(CHILD_ARMED, "armed") \
-    X(CHILD_RUNNING, "running") X(CHILD_ENDED, "ended") X(CHILD_GONE, "gone")
+    X(CHILD_RUNNING, "running") X(CHILD_ENDED, "ended") X(CHILD_GONE, "ended")
 enum child_state {
 #define CHILD_STATE_ENUM(name, text) name,
     CHILD_STATE_MAP(CHILD_STATE_ENUM)

@@ -95,8 +95,11 @@ static fr_status try_round(struct pinning *p, size_t max_connections, struct fr_
         fr_sql_close(&s);
         return st;
     }
-    if (s == NULL && p->held_count > 0)
+    if (s == NULL) {
+        if (p->held_count == 0)
+            return FR_EMPTY;
         s = p->held[--p->held_count];
+    }
     /* not to be pinned: with prefer, or where the server tells nothing, any free row gives the right to run */
     st = w->settings->pin == FR_PIN_PREFER || id < 0 ? claim(w, -1, s->spid, err) : FR_EMPTY;
     if (st == FR_OK)

@@ -6,11 +6,13 @@
 static void grant_next(struct coordinator *c)
 {
     for (size_t i = 0; c->pin_holder == NULL && i < c->child_count; i++) {
-        if (!c->pin_wanted[i] || !child_is_alive(&c->children[i]))
+        struct child *child = &c->children[i];
+
+        if (!c->pin_wanted[i] || !child_is_alive(child))
             continue;
         c->pin_wanted[i] = false;
-        c->pin_holder = &c->children[i];
-        child_send(c->pin_holder, json_pack("{s:s}", "type", "pin"));
+        c->pin_holder = child;
+        child_send(child, json_pack("{s:s}", "type", "pin"));
     }
 }
 

@@ -71,9 +71,11 @@ static void window_size(size_t *columns, size_t *lines)
 /* The end of a path says more than its start. */
 static const char *short_name(const char *source)
 {
-    size_t n = strlen(source);
+    const char *slash = strrchr(source, '/');
+    const char *name = slash == NULL ? source : slash + 1;
+    size_t n = strlen(name);
 
-    return n > NAME_CELLS ? source + n - NAME_CELLS : source;
+    return n > NAME_CELLS ? name + n - NAME_CELLS : name;
 }
 
 static void add_bar(struct fr_buf *b, const struct fr_view_worker *w)

@@ -64,7 +64,10 @@ class Rack:
                 self.server.kill()
                 self.server.wait()
                 raise Failed("fullrackd did not stop within 10 s of SIGTERM")
+            check(self.server.returncode == 0, "fullrackd ended with status %d" % self.server.returncode)
         self.server.stdout.close()
+
+    def remove(self):
         shutil.rmtree(self.dir, ignore_errors=True)
 
     # -- a client that is not ours
@@ -174,7 +177,12 @@ def main(functions, *options):
                 if not isinstance(e, Failed):
                     traceback.print_exc(file=sys.stdout)
     finally:
-        rack.close()
+        try:
+            rack.close()
+        except Failed as e:
+            failed += 1
+            print("FAIL end of the server: %s" % e)
+        rack.remove()
     print("%d passed, %d failed" % (passed, failed))
     sys.exit(1 if failed or not passed else 0)
 

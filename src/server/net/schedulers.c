@@ -90,7 +90,9 @@ int schedulers_begin(struct schedulers *s, int preferred)
     int i = preferred;
 
     pthread_mutex_lock(&s->mutex);
-    if (s->one[i].current_tasks > 0 && is_overloaded(s, i)) {
+    /* One other request is not load: the server goes by an average over time, and all we have is the
+       instant, in which that one may be a lease's renewal of a few microseconds. */
+    if (s->one[i].current_tasks > 1 && is_overloaded(s, i)) {
         i = least_loaded(s);
         s->one[i].moves += i != preferred ? 1 : 0;
     }
