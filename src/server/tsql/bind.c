@@ -56,6 +56,19 @@ bool bind_no_memory(struct binder *b)
     return sqlerr_setf(b->e, 701, 17, "There is insufficient system memory to run this query.");
 }
 
+bool bind_enter(struct binder *b)
+{
+    if (b->depth >= BIND_MAX_DEPTH)
+        return sqlerr_setf(b->e, 8631, 17, "Some part of the statement is nested too deep for fullrackd.");
+    b->depth++;
+    return true;
+}
+
+void bind_leave(struct binder *b)
+{
+    b->depth--;
+}
+
 bool bind_unsupported(struct binder *b, const char *what)
 {
     return sqlerr_setf(b->e, 40517, 16, "%s is not supported by fullrackd.", what);

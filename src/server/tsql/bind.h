@@ -16,6 +16,7 @@ enum {
     BIND_ARENA_BYTES = 64 * 1024 * 1024,
     BIND_MAX_PARAMS = 30000, /* SQLite's limit is 32766 */
     BIND_MAX_VIEW_DEPTH = 32,
+    BIND_MAX_DEPTH = 400, /* of an expression, UNION or join: SQLite's own limits are near */
     BIND_MAX_OTHER_DBS = 8
 };
 
@@ -127,6 +128,7 @@ struct binder {
     const char *with; /* text of the WITH clause so far, or NULL */
     int next_alias;
     int view_depth;
+    int depth;
     bool live_variables; /* SELECT @x = ... @x ...: variables are read row by row */
     bool stored;         /* a DEFAULT, CHECK, computed column: no variables */
     bool no_once;        /* index expressions: everything inline */
@@ -165,6 +167,9 @@ const char *bind_text(struct binder *b, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void *bind_alloc(struct binder *b, size_t bytes);
 bool bind_no_memory(struct binder *b);
+/* One step down in a tree; 8631 when it is too deep.  Each true is followed by bind_leave(). */
+bool bind_enter(struct binder *b);
+void bind_leave(struct binder *b);
 /* Not supported by fullrackd: 40517, always false. */
 bool bind_unsupported(struct binder *b, const char *what);
 /* "?7" for a new parameter */

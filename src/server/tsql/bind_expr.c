@@ -401,7 +401,8 @@ bool bind_scalar_subquery(struct binder *b, struct bscope *sc, const struct quer
     return out->sql != NULL;
 }
 
-bool bind_expr(struct binder *b, struct bscope *sc, const struct expr *x, struct bexpr *out)
+static bool bind_node(struct binder *b, struct bscope *sc, const struct expr *x,
+                      struct bexpr *out)
 {
     bool ok;
 
@@ -445,5 +446,16 @@ bool bind_expr(struct binder *b, struct bscope *sc, const struct expr *x, struct
         b->e->line = x->line;
     if (ok)
         bind_check_group(sc, out);
+    return ok;
+}
+
+bool bind_expr(struct binder *b, struct bscope *sc, const struct expr *x, struct bexpr *out)
+{
+    bool ok;
+
+    if (!bind_enter(b))
+        return false;
+    ok = bind_node(b, sc, x, out);
+    bind_leave(b);
     return ok;
 }

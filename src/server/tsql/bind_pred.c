@@ -76,19 +76,21 @@ static bool pred_in_list(struct binder *b, struct bscope *sc, const struct expr 
 {
     struct bexpr *v = bind_alloc(b, x->nargs * sizeof(*v));
     struct sqltype type;
-    const char *list = "";
+    struct fr_buf list;
 
     for (size_t i = 0; v != NULL && i < x->nargs; i++)
         if (!bind_operand(b, sc, x->args[i], &v[i]))
             return false;
     if (v == NULL || !bind_common(b, v, x->nargs, &type))
         return false;
-    for (size_t i = 1; i < x->nargs && list != NULL; i++)
-        list = bind_text(b, "%s%s%s", list, i == 1 ? "" : ",", v[i].sql);
-    *sql = list == NULL ? NULL
-                        : bind_text(b, "((%s%s) %sIN (%s))", v[0].sql, bind_collate(b, &type),
-                                    x->negated ? "NOT " : "", list);
-    return *sql != NULL;
+    fr_buf_init(&list, BIND_ARENA_BYTES);
+    for (size_t i = 1; i < x->nargs; i++)
+        fr_buf_printf(&list, "%s%s", i == 1 ? "" : ",", v[i].sql);
+    *sql = list.failed ? NULL
+                       : bind_text(b, "((%s%s) %sIN (%s))", v[0].sql, bind_collate(b, &type),
+                                   x->negated ? "NOT " : "", fr_buf_text(&list));
+    fr_buf_free(&list);
+    return *sql != NULL || bind_no_memory(b);
 }
 
 /* The subquery's only column as a bound value of the derived table "q". */
@@ -145,14 +147,37 @@ static bool pred_quantified(struct binder *b, struct bscope *sc, const struct ex
     return *sql != NULL;
 }
 
-static bool pred_logic(struct binder *b, struct bscope *sc, const struct expr *x,
-                       const char **sql)
+/* The conditions that one operator joins, as a balanced tree: long lists stay shallow. */
+static const char *balanced(struct binder *b, const char *const *parts, size_t n, const char *op)
 {
     const char *l, *r;
 
-    if (!bind_pred(b, sc, x->args[0], &l) || !bind_pred(b, sc, x->args[1], &r))
+    if (n == 1)
+        return parts[0];
+    l = balanced(b, parts, n / 2, op);
+    r = balanced(b, parts + n / 2, n - n / 2, op);
+    return l == NULL || r == NULL ? NULL : bind_text(b, "(%s %s %s)", l, op, r);
+}
+
+/* a OR b OR c is a chain to the left, as long as the statement. */
+static bool pred_logic(struct binder *b, struct bscope *sc, const struct expr *x,
+                       const char **sql)
+{
+    enum expr_kind kind = x->kind;
+    const char **parts;
+    size_t n = 1;
+
+    for (const struct expr *at = x; at->kind == kind; at = at->args[0])
+        n++;
+    parts = bind_alloc(b, n * sizeof(*parts));
+    if (parts == NULL)
         return false;
-    *sql = bind_text(b, "(%s %s %s)", l, x->kind == EX_AND ? "AND" : "OR", r);
+    for (size_t i = n - 1; i > 0; i--, x = x->args[0])
+        if (!bind_pred(b, sc, x->args[1], &parts[i]))
+            return false;
+    if (!bind_pred(b, sc, x, &parts[0]))
+        return false;
+    *sql = balanced(b, parts, n, kind == EX_AND ? "AND" : "OR");
     return *sql != NULL;
 }
 
@@ -205,8 +230,12 @@ bool bind_pred(struct binder *b, struct bscope *sc, const struct expr *x, const 
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (rows[i].kind == x->kind) {
-            bool ok = rows[i].f(b, sc, x, sql);
+            bool ok = bind_enter(b);
 
+            if (ok) {
+                ok = rows[i].f(b, sc, x, sql);
+                bind_leave(b);
+            }
             if (!ok && b->e->line == 0)
                 b->e->line = x->line;
             return ok;

@@ -298,7 +298,7 @@ static bool add_values(struct binder *b, struct bscope *sc, const struct source 
     size_t n = rows->nrows, w = rows->ncolumns;
     struct bexpr *x = bind_alloc(b, (n * w + 1) * sizeof(*x)), *column;
     struct relation *r = relation_new(b, s->alias, w);
-    const char *text = "VALUES ";
+    struct fr_buf text;
 
     column = bind_alloc(b, (n + 1) * sizeof(*column));
     if (x == NULL || column == NULL || r == NULL)
@@ -324,11 +324,13 @@ static bool add_values(struct binder *b, struct bscope *sc, const struct source 
         if (r->cols[k].sql == NULL)
             return false;
     }
-    for (size_t i = 0; i < n && text != NULL; i++)
-        for (size_t k = 0; k < w && text != NULL; k++)
-            text = bind_text(b, "%s%s%s%s", text, k > 0 ? "," : i > 0 ? ",(" : "(", x[i * w + k].sql,
-                             k + 1 == w ? ")" : "");
-    *sql = text == NULL ? NULL : bind_text(b, "(%s) AS %s", text, r->sql_alias);
+    fr_buf_init(&text, BIND_ARENA_BYTES);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < w; k++)
+            fr_buf_printf(&text, "%s%s%s", k > 0 ? "," : i > 0 ? ",(" : "VALUES (",
+                          x[i * w + k].sql, k + 1 == w ? ")" : "");
+    *sql = text.failed ? NULL : bind_text(b, "(%s) AS %s", fr_buf_text(&text), r->sql_alias);
+    fr_buf_free(&text);
     return *sql != NULL && bind_add_relation(b, sc, r);
 }
 
@@ -385,8 +387,12 @@ static bool add_source(struct binder *b, struct bscope *sc, const struct source 
         [SRC_TABLE] = add_table,   [SRC_VARIABLE] = add_table,   [SRC_QUERY] = add_query,
         [SRC_VALUES] = add_values, [SRC_FUNCTION] = add_function, [SRC_JOIN] = add_join,
     };
-    bool ok = kinds[s->kind](b, sc, s, sql);
+    bool ok = bind_enter(b);
 
+    if (ok) {
+        ok = kinds[s->kind](b, sc, s, sql);
+        bind_leave(b);
+    }
     if (!ok && b->e->line == 0)
         b->e->line = s->line;
     return ok;

@@ -85,71 +85,101 @@ bool writer_find_parents(struct row_writer *w, const struct value *row)
 
 /* ---- rows that point here ---- */
 
+/* The rows of a child table that point to a key being deleted. */
+struct children {
+    const struct cat_fk *f;
+    const struct cat_table *t;
+    const char *sql; /* rowid and columns of one such row */
+    struct row_writer w;
+    struct value *row;
+};
+
+static bool children_open(struct row_writer *w, struct children *c)
+{
+    struct table_ref ref = { .table = c->t, .handle = w->b->h, .cat = w->b->cat };
+    const struct cat_schema *schema = catalog_schema_id(w->b->cat, c->t->object->schema_id);
+    const char *list = "rowid";
+
+    for (size_t i = 0; i < c->t->ncolumns && list != NULL; i++)
+        if (c->t->columns[i].computed == NULL)
+            list = bind_text(w->b, "%s,c%d", list, (int)c->t->columns[i].id);
+        else
+            list = bind_text(w->b, "%s,NULL", list);
+    c->sql = list == NULL ? NULL : key_query(w->b, list, c->t, c->f->columns, c->f->n);
+    c->row = bind_alloc(w->b, (c->t->ncolumns + 1) * sizeof(*c->row));
+    ref.sql = bind_text(w->b, "t%d", (int)c->t->object->id);
+    ref.schema = schema == NULL ? "dbo" : schema->name;
+    if (c->sql == NULL || c->row == NULL || ref.sql == NULL ||
+        !writer_open(w->b, &ref, w->verb, WRITE_KEYS, &c->w))
+        return false;
+    for (size_t i = 0; c->f->on_delete != REF_CASCADE && i < c->f->n; i++) {
+        const struct cat_column *col = table_column_id(c->t, c->f->columns[i]);
+
+        c->w.set[col - c->t->columns] = true;
+        if (!col->nullable)
+            return sqlerr_set(w->b->e, 515, col->name, c->w.shown, "UPDATE");
+    }
+    return true;
+}
+
+/* 1: *rowid and c->row are one row; 0: none is left; -1: error */
+static int children_next(struct row_writer *w, struct children *c, const struct value *before,
+                         int64_t *rowid)
+{
+    sqlite3_stmt *st;
+    bool ok = true;
+    int rc;
+
+    if (!run_plain(w->b, c->sql, &st))
+        return -1;
+    for (size_t i = 0; i < c->f->n; i++)
+        value_bind(st, (int)i + 1, cell(w->t, before, c->f->ref_columns[i]));
+    rc = run_step(w->b, st);
+    *rowid = sqlite3_column_int64(st, 0);
+    for (size_t i = 0; rc == SQLITE_ROW && i < c->t->ncolumns; i++) {
+        struct value v = { 0 };
+
+        run_value(st, (int)i + 1, &c->t->columns[i].type, &v);
+        value_free(&c->row[i]);
+        ok = ok && value_copy(&c->row[i], &v, w->b->e);
+        value_free(&v);
+    }
+    run_done(w->b, &st);
+    return !ok ? -1 : rc == SQLITE_ROW ? 1 : rc == SQLITE_DONE ? 0 : -1;
+}
+
+static bool child_change(struct children *c, int64_t rowid)
+{
+    if (c->f->on_delete == REF_CASCADE)
+        return writer_delete(&c->w, rowid) && writer_check_children(&c->w, c->row, NULL);
+    for (size_t i = 0; i < c->f->n; i++) {
+        const struct cat_column *col = table_column_id(c->t, c->f->columns[i]);
+        struct value *v = &c->row[col - c->t->columns];
+
+        value_free(v);
+        value_set_null(v, col->type);
+    }
+    return writer_update(&c->w, rowid, c->row);
+}
+
+/* ON DELETE CASCADE, SET NULL: one row at a time, asked for anew, since each changes what is there. */
 static bool delete_children(struct row_writer *w, const struct cat_fk *f,
                             const struct cat_table *child, const struct value *before)
 {
-    struct table_ref ref = { .table = child, .handle = w->b->h, .cat = w->b->cat };
-    const char *sql = bind_text(w->b, "rowid");
-    struct value *row = bind_alloc(w->b, (child->ncolumns + 1) * sizeof(*row));
-    const struct cat_schema *schema = catalog_schema_id(w->b->cat, child->object->schema_id);
-    struct row_writer cw = { 0 };
-    sqlite3_stmt *st = NULL;
-    bool ok;
-    int rc = SQLITE_DONE;
+    struct children c = { .f = f, .t = child };
+    int64_t rowid;
+    int got = 0;
+    bool ok = bind_enter(w->b);
 
-    for (size_t i = 0; i < child->ncolumns && sql != NULL; i++)
-        if (child->columns[i].computed == NULL)
-            sql = bind_text(w->b, "%s,c%d", sql, (int)child->columns[i].id);
-        else
-            sql = bind_text(w->b, "%s,NULL", sql);
-    sql = sql == NULL ? NULL : key_query(w->b, sql, child, f->columns, f->n);
-    ref.sql = bind_text(w->b, "t%d", (int)child->object->id);
-    ref.schema = schema == NULL ? "dbo" : schema->name;
-    ok = sql != NULL && row != NULL && ref.sql != NULL &&
-         writer_open(w->b, &ref, w->verb, WRITE_KEYS, &cw);
-    for (size_t i = 0; ok && f->on_delete != REF_CASCADE && i < f->n; i++) {
-        const struct cat_column *c = table_column_id(child, f->columns[i]);
-
-        cw.set[c - child->columns] = true;
-        ok = c->nullable || sqlerr_set(w->b->e, 515, c->name, cw.shown, "UPDATE");
-    }
-    /* one row at a time, asked for anew: the deletion changes what the query sees */
-    while (ok && run_plain(w->b, sql, &st)) {
-        int64_t rowid;
-
-        for (size_t i = 0; i < f->n; i++)
-            value_bind(st, (int)i + 1, cell(w->t, before, f->ref_columns[i]));
-        rc = run_step(w->b, st);
-        if (rc != SQLITE_ROW)
-            break;
-        rowid = sqlite3_column_int64(st, 0);
-        for (size_t i = 0; i < child->ncolumns; i++) {
-            struct value v = { 0 };
-
-            run_value(st, (int)i + 1, &child->columns[i].type, &v);
-            value_free(&row[i]);
-            ok = ok && value_copy(&row[i], &v, w->b->e);
-            value_free(&v);
-        }
-        run_done(w->b, &st);
-        if (ok && f->on_delete == REF_CASCADE)
-            ok = writer_delete(&cw, rowid) && writer_check_children(&cw, row, NULL);
-        else if (ok) {
-            for (size_t i = 0; i < f->n; i++) {
-                struct value *v = &row[table_column_id(child, f->columns[i]) - child->columns];
-
-                value_free(v);
-                value_set_null(v, table_column_id(child, f->columns[i])->type);
-            }
-            ok = writer_update(&cw, rowid, row);
-        }
-    }
-    if (st != NULL)
-        run_done(w->b, &st);
-    for (size_t i = 0; row != NULL && i < child->ncolumns; i++)
-        value_free(&row[i]);
-    writer_close(&cw);
-    return ok && rc == SQLITE_DONE;
+    if (!ok)
+        return false;
+    ok = children_open(w, &c);
+    while (ok && (got = children_next(w, &c, before, &rowid)) == 1)
+        ok = child_change(&c, rowid);
+    values_free(c.row, child->ncolumns);
+    writer_close(&c.w);
+    bind_leave(w->b);
+    return ok && got == 0;
 }
 
 static bool key_changed(const struct row_writer *w, const struct cat_fk *f,

@@ -166,6 +166,11 @@ struct wlock *database_lock(struct database *db);
 
 bool session_store_open(struct session *s, struct session_store **out, struct sqlerr *e);
 void session_store_close(struct session_store **sp);
+/* Pages that the session has read from files, written, and asked for since it was opened. */
+struct session_io {
+    int64_t reads, writes, logical_reads;
+};
+void session_store_io(const struct session_store *ss, struct session_io *io);
 /* sp_reset_connection and the end of a session: temporary tables go. */
 void session_store_reset(struct session_store *ss);
 /* This session's SQLite handle of db, opened at first use (then functions_register() and

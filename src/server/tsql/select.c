@@ -278,8 +278,11 @@ static bool bind_setop(struct binder *b, struct bscope *outer, const struct quer
     struct sqltype *types;
     const char *ls, *rs;
 
+    if (!bind_enter(b))
+        return false;
     if (!bind_term(b, outer, t->left, NULL, &l) || !bind_term(b, outer, t->right, NULL, &r))
         return false;
+    bind_leave(b);
     types = bind_alloc(b, (l.ncols + 1) * sizeof(*types));
     if (types == NULL || !common_columns(b, &l, &r, types))
         return false;

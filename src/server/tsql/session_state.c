@@ -143,6 +143,10 @@ bool exec_sqlite_error(struct session *s, sqlite3 *h, int rc, struct sqlerr *e)
 
 void session_touch(struct session *s, const char *command)
 {
+    struct session_io io = {0};
+
+    if (s->store != NULL)
+        session_store_io(s->store, &io);
     pthread_mutex_lock(&s->info_mutex);
     if (command != NULL)
         snprintf(s->info.command, sizeof s->info.command, "%s", command);
@@ -151,6 +155,9 @@ void session_touch(struct session *s, const char *command)
     s->info.open_tran = s->txn.count;
     s->info.isolation = s->options.isolation;
     s->info.row_count = s->rowcount;
+    s->info.reads = io.reads;
+    s->info.writes = io.writes;
+    s->info.logical_reads = io.logical_reads;
     pthread_mutex_unlock(&s->info_mutex);
 }
 
