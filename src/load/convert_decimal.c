@@ -72,6 +72,15 @@ static bool take_decimal_text(const char *p, size_t n, struct decimal_text *t)
     return (p[at] == 'e' || p[at] == 'E') && take_exponent(p + at + 1, n - at - 1, &t->exponent);
 }
 
+static u128 power_of_ten(int exponent)
+{
+    u128 v = 1;
+
+    while (exponent-- > 0)
+        v *= 10;
+    return v;
+}
+
 enum scaled { SCALED, SCALED_OVERFLOW };
 
 /* The value times 10^scale, rounded half away from zero; overflow beyond `precision` digits. */
@@ -81,7 +90,7 @@ static enum scaled scale_decimal(const struct decimal_text *t, int precision, in
     int64_t keep;      /* digits of the result */
     int64_t seen = 0;
     u128 v = 0;
-    bool point = false, nonzero = false;
+    bool point = false, nonzero = false, carried = false;
 
     for (size_t i = 0; i < t->n; i++) {
         char ch = t->p[i];
@@ -113,8 +122,7 @@ static enum scaled scale_decimal(const struct decimal_text *t, int precision, in
             continue;
         nonzero = true;
         if (seen == keep) {
-            v += ch >= '5' ? 1 : 0;
-            seen++;
+            carried = ch >= '5';
             break;
         }
         v = v * 10 + (u128)(unsigned)(ch - '0');
@@ -122,13 +130,12 @@ static enum scaled scale_decimal(const struct decimal_text *t, int precision, in
     }
     for (; seen < keep; seen++)
         v *= 10;
-    /* rounding may have carried into one digit more */
-    for (u128 limit = 1, i = 0;; limit *= 10, i++)
-        if ((int)i == precision) {
-            if (v >= limit)
-                return SCALED_OVERFLOW;
-            break;
-        }
+    if (carried) {
+        v++;
+        /* rounding up may have made one digit more, and then only of all nines */
+        if (keep == precision && v == power_of_ten(precision))
+            return SCALED_OVERFLOW;
+    }
     *out = v;
     return SCALED;
 }
