@@ -1,6 +1,6 @@
 # libFuzzer programs: ./configure CC=clang --enable-fuzz --enable-asan
 if FUZZ
-FUZZERS = tests/fuzz/fuzz_load tests/fuzz/fuzz_tsql tests/fuzz/fuzz_tds
+FUZZERS = tests/fuzz/fuzz_load tests/fuzz/fuzz_tsql tests/fuzz/fuzz_tds tests/fuzz/fuzz_batch
 noinst_PROGRAMS += $(FUZZERS)
 fuzzers: $(FUZZERS)
 tests_fuzz_fuzz_load_SOURCES = tests/fuzz/fuzz_load.c
@@ -13,5 +13,8 @@ tests_fuzz_fuzz_tds_SOURCES = tests/fuzz/fuzz_tds.c tests/support/fake_session.c
 	tests/support/tds_client.c tests/support/tds_client.h
 tests_fuzz_fuzz_tds_LDADD = libfrserver.a libfrbase.a $(SQLITE_LIBS) $(GMP_LIBS) -lm
 tests_fuzz_fuzz_tds_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_batch_SOURCES = tests/fuzz/fuzz_batch.c
+tests_fuzz_fuzz_batch_LDADD = libfrserver.a libfrbase.a $(UV_LIBS) $(SQLITE_LIBS) $(GNUTLS_LIBS) $(GMP_LIBS) -lm
+tests_fuzz_fuzz_batch_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 endif
 EXTRA_DIST += tests/fuzz/corpus

@@ -28,7 +28,8 @@ bool bind_add_relation(struct binder *b, struct bscope *sc, struct relation *r)
         if (r->alias != NULL && sc->rels[i]->alias != NULL && name_same(sc->rels[i]->alias, r->alias) &&
             (r->schema == NULL || sc->rels[i]->schema == NULL ||
              name_same(r->schema, sc->rels[i]->schema)))
-            return sqlerr_set(b->e, r->schema == NULL ? 1011 : 1013, r->alias, r->alias);
+            return r->schema == NULL ? sqlerr_set(b->e, 1011, r->alias)
+                                     : sqlerr_set(b->e, 1013, r->alias, r->alias);
     if (sc->nrels == sc->room) {
         size_t room = sc->room == 0 ? 8 : 2 * sc->room;
 

@@ -252,7 +252,7 @@ static bool raise_prepare(struct frame *f, const struct stmt *st, struct sqlerr 
     if (severity > 25)
         severity = 25;
     if (severity > 18)
-        return sqlerr_set(&f->ctx.err, 2754);
+        return sqlerr_set(&f->ctx.err, 2754, 18);
     e->severity = severity < 0 ? 0 : (uint8_t)severity;
     e->state = state < 0 ? 1 : state > 255 ? 255 : (uint8_t)state;
     e->line = st->line;

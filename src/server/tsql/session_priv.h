@@ -103,6 +103,8 @@ void session_set_database(struct session *s, struct database *db, bool tell);
 void session_options_default(struct session_options *o);
 /* Update what other sessions see of this one. */
 void session_touch(struct session *s, const char *command);
+/* Add what SQLite did since the last call to the session's counters. */
+void session_count_pages(struct session *s);
 
 /* ---- setopt.c ---- */
 bool setopt_run(struct exec_ctx *ctx, const struct set_option *items, size_t n);

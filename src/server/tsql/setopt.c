@@ -144,7 +144,7 @@ static bool set_datefirst(struct exec_ctx *ctx, const struct set_option *o)
     if (!option_int(ctx, o, &n))
         return false;
     if (n < 1 || n > 7)
-        return sqlerr_set(&ctx->err, 2744, (int)n);
+        return sqlerr_set(&ctx->err, 2742, (int)n);
     ctx->session->options.datefirst = (int)n;
     return true;
 }
