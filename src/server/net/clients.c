@@ -9,6 +9,8 @@
 #include <strings.h>
 #include <sys/socket.h>
 
+enum { SETTLED_AFTER_100NS = 50 * 10000 };
+
 struct client *client_add(struct server *srv, int fd, const char *address)
 {
     struct client *c = calloc(1, sizeof *c);
@@ -116,12 +118,14 @@ void client_request_begin(struct client *c)
     c->has_clock = pthread_getcpuclockid(pthread_self(), &c->cpu_clock) == 0;
     c->cpu_at_begin_us = c->has_clock ? clock_us(c->cpu_clock) : 0;
     c->in_request = true;
+    c->settled = false;
     pthread_mutex_unlock(&c->srv->mutex);
 }
 
 void client_request_end(struct client *c)
 {
     int64_t now = server_now(), cpu_us;
+    bool settled;
     int scheduler;
 
     pthread_mutex_lock(&c->srv->mutex);
@@ -130,8 +134,10 @@ void client_request_end(struct client *c)
     c->last_request_end = now;
     c->has_clock = c->in_request = c->watched = false;
     scheduler = c->scheduler;
+    settled = c->settled;
+    c->settled = false;
     pthread_mutex_unlock(&c->srv->mutex);
-    schedulers_end(c->srv->schedulers, scheduler, cpu_us);
+    schedulers_end(c->srv->schedulers, scheduler, settled, cpu_us);
 }
 
 void client_watch(struct client *c)
@@ -331,22 +337,35 @@ size_t server_sessions_in(struct server *srv, const char *database, int except_s
 
 /* While a statement runs its thread reads nothing: what can come is an attention, or the
  * end. */
-void server_poll_attention(struct server *srv)
+static void poll_attention(struct client *c)
 {
     enum { ATTENTION = 0x06 };
+    unsigned char type;
+    ssize_t n;
+
+    if (!c->watched || c->session == NULL)
+        return;
+    n = recv(c->fd, &type, 1, MSG_PEEK | MSG_DONTWAIT);
+    if ((n == 1 && type == ATTENTION) || n == 0 ||
+        (n < 0 && errno != EAGAIN && errno != EINTR))
+        session_cancel(c->session);
+}
+
+void server_tick(struct server *srv)
+{
+    int64_t before = server_now() - SETTLED_AFTER_100NS;
 
     pthread_mutex_lock(&srv->mutex);
     for (int i = 0; i < srv->config->max_sessions && srv->count > 0; i++) {
         struct client *c = srv->clients[i];
-        unsigned char type;
-        ssize_t n;
 
-        if (c == NULL || !c->watched || c->session == NULL)
+        if (c == NULL || !c->in_request)
             continue;
-        n = recv(c->fd, &type, 1, MSG_PEEK | MSG_DONTWAIT);
-        if ((n == 1 && type == ATTENTION) || n == 0 ||
-            (n < 0 && errno != EAGAIN && errno != EINTR))
-            session_cancel(c->session);
+        poll_attention(c);
+        if (!c->settled && c->request_start < before) {
+            c->settled = true;
+            schedulers_settle(srv->schedulers, c->scheduler);
+        }
     }
     pthread_mutex_unlock(&srv->mutex);
 }

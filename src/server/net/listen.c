@@ -18,7 +18,7 @@
 
 enum {
     BACKLOG = 512,
-    ATTENTION_POLL_MS = 50,
+    TICK_MS = 50,
     LOGIN_TIMEOUT_S = 30,
     STOP_TIMEOUT_MS = 8000, /* threads that have not ended by then are left to the exit */
     THREAD_STACK_BYTES = 4 * 1024 * 1024,
@@ -241,7 +241,7 @@ static void on_tick(uv_timer_t *timer)
     struct listener *l = timer->data;
 
     if (!l->stopping) {
-        server_poll_attention(l->srv);
+        server_tick(l->srv);
         return;
     }
     if (atomic_load(&l->threads) == 0 || monotonic_us() > l->stop_deadline_us)
@@ -309,7 +309,7 @@ static int start_loop(struct listener *l)
     if (rc == 0)
         rc = uv_signal_start(&l->sigterm, on_signal, SIGTERM);
     if (rc == 0)
-        rc = uv_timer_start(&l->tick, on_tick, ATTENTION_POLL_MS, ATTENTION_POLL_MS);
+        rc = uv_timer_start(&l->tick, on_tick, TICK_MS, TICK_MS);
     return rc;
 }
 

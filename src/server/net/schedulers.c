@@ -9,8 +9,11 @@ struct schedulers {
     int n;
     int next; /* where the round robin goes on */
     long cpus;
-    int tasks; /* of all */
-    struct scheduler_info one[];
+    int loads; /* of all */
+    struct scheduler {
+        struct scheduler_info info;
+        int loads; /* requests that run for a while already */
+    } one[];
 };
 
 /* A request leaves its preferred scheduler when that carries this much more than the
@@ -27,8 +30,8 @@ struct schedulers *schedulers_new(int n)
     s->n = n;
     s->cpus = sysconf(_SC_NPROCESSORS_ONLN);
     for (int i = 0; i < n; i++) {
-        s->one[i].id = i;
-        s->one[i].cpu = s->cpus > 0 ? (int)(i % s->cpus) : 0;
+        s->one[i].info.id = i;
+        s->one[i].info.cpu = s->cpus > 0 ? (int)(i % s->cpus) : 0;
     }
     return s;
 }
@@ -42,18 +45,26 @@ void schedulers_free(struct schedulers **sp)
     *sp = NULL;
 }
 
-/* The one with fewest tasks, then fewest connections; the first such from `next` on. */
+/* -1, 0, 1: by loads, then tasks, then connections */
+static int compare(const struct scheduler *a, const struct scheduler *b)
+{
+    if (a->loads != b->loads)
+        return a->loads < b->loads ? -1 : 1;
+    if (a->info.current_tasks != b->info.current_tasks)
+        return a->info.current_tasks < b->info.current_tasks ? -1 : 1;
+    return (a->info.current_workers > b->info.current_workers) -
+           (a->info.current_workers < b->info.current_workers);
+}
+
+/* The first such from `next` on. */
 static int least_loaded(struct schedulers *s)
 {
     int best = s->next;
 
     for (int k = 1; k < s->n; k++) {
         int i = (s->next + k) % s->n;
-        const struct scheduler_info *a = &s->one[i], *b = &s->one[best];
 
-        if (a->current_tasks < b->current_tasks ||
-            (a->current_tasks == b->current_tasks &&
-             a->current_workers < b->current_workers))
+        if (compare(&s->one[i], &s->one[best]) < 0)
             best = i;
     }
     s->next = (best + 1) % s->n;
@@ -66,7 +77,7 @@ int schedulers_connect(struct schedulers *s)
 
     pthread_mutex_lock(&s->mutex);
     i = least_loaded(s);
-    s->one[i].current_workers++;
+    s->one[i].info.current_workers++;
     pthread_mutex_unlock(&s->mutex);
     return i;
 }
@@ -74,15 +85,15 @@ int schedulers_connect(struct schedulers *s)
 void schedulers_disconnect(struct schedulers *s, int preferred)
 {
     pthread_mutex_lock(&s->mutex);
-    s->one[preferred].current_workers--;
+    s->one[preferred].info.current_workers--;
     pthread_mutex_unlock(&s->mutex);
 }
 
-/* The request counted in: preferred's tasks + 1 against the average + 1, without
+/* The request counted in: preferred's loads + 1 against the average + 1, without
  * fractions. */
 static bool is_overloaded(const struct schedulers *s, int i)
 {
-    return (s->one[i].current_tasks + 1) * 100 * s->n > (s->tasks + s->n) * MOVE_PERCENT;
+    return (s->one[i].loads + 1) * 100 * s->n > (s->loads + s->n) * MOVE_PERCENT;
 }
 
 int schedulers_begin(struct schedulers *s, int preferred)
@@ -90,25 +101,33 @@ int schedulers_begin(struct schedulers *s, int preferred)
     int i = preferred;
 
     pthread_mutex_lock(&s->mutex);
-    /* One other request is not load: the server goes by an average over time, and all we have is the
-       instant, in which that one may be a lease's renewal of a few microseconds. */
-    if (s->one[i].current_tasks > 1 && is_overloaded(s, i)) {
+    if (s->one[i].loads > 0 && is_overloaded(s, i)) {
         i = least_loaded(s);
-        s->one[i].moves += i != preferred ? 1 : 0;
+        s->one[i].info.moves += i != preferred ? 1 : 0;
     }
-    s->one[i].current_tasks++;
-    s->one[i].requests++;
-    s->tasks++;
+    s->one[i].info.current_tasks++;
+    s->one[i].info.requests++;
     pthread_mutex_unlock(&s->mutex);
     return i;
 }
 
-void schedulers_end(struct schedulers *s, int scheduler, int64_t cpu_us)
+void schedulers_settle(struct schedulers *s, int scheduler)
 {
     pthread_mutex_lock(&s->mutex);
-    s->one[scheduler].current_tasks--;
-    s->one[scheduler].cpu_us += cpu_us;
-    s->tasks--;
+    s->one[scheduler].loads++;
+    s->loads++;
+    pthread_mutex_unlock(&s->mutex);
+}
+
+void schedulers_end(struct schedulers *s, int scheduler, bool settled, int64_t cpu_us)
+{
+    pthread_mutex_lock(&s->mutex);
+    s->one[scheduler].info.current_tasks--;
+    s->one[scheduler].info.cpu_us += cpu_us;
+    if (settled) {
+        s->one[scheduler].loads--;
+        s->loads--;
+    }
     pthread_mutex_unlock(&s->mutex);
 }
 
@@ -116,7 +135,7 @@ size_t schedulers_info(struct schedulers *s, struct scheduler_info *out, size_t 
 {
     pthread_mutex_lock(&s->mutex);
     for (int i = 0; i < s->n && (size_t)i < max; i++) {
-        out[i] = s->one[i];
+        out[i] = s->one[i].info;
         out[i].load_factor = out[i].current_tasks + out[i].current_workers;
     }
     pthread_mutex_unlock(&s->mutex);

@@ -3,8 +3,9 @@
  *
  * As SQL Server does it: a connection gets a preferred scheduler, the least loaded one, round
  * robin among equals; every request is placed anew and moves where the preferred one carries
- * clearly more than the others.  A scheduler is a count here, not a thread: the operating system
- * runs the sessions.  Thread-safe; no other mutex is taken while this one is held.
+ * clearly more than the others.  What counts as load is a request that has been running for a
+ * while (schedulers_settle()): a worker shall not be moved by somebody's short question.  A scheduler is
+ * a count here, not a thread: the operating system runs the sessions.  Thread-safe; no other mutex is taken while this one is held.
  */
 #ifndef FRD_NET_SCHEDULERS_H
 #define FRD_NET_SCHEDULERS_H
@@ -20,7 +21,9 @@ int schedulers_connect(struct schedulers *s);
 void schedulers_disconnect(struct schedulers *s, int preferred);
 /* Returns the scheduler that runs the request. */
 int schedulers_begin(struct schedulers *s, int preferred);
-void schedulers_end(struct schedulers *s, int scheduler, int64_t cpu_us);
+/* The request there has become a load. */
+void schedulers_settle(struct schedulers *s, int scheduler);
+void schedulers_end(struct schedulers *s, int scheduler, bool settled, int64_t cpu_us);
 size_t schedulers_info(struct schedulers *s, struct scheduler_info *out, size_t max);
 
 #endif

@@ -26,6 +26,7 @@ struct client {
     int64_t login_time, request_start, last_request_end; /* 0: never */
     int scheduler;       /* of the present or last request */
     bool in_request;
+    bool settled;   /* the request runs for a while already: a load of its scheduler */
     bool has_clock; /* the clock below is that of the request's living thread */
     bool watched;   /* what comes in now can only be an attention */
     bool killed;
@@ -49,9 +50,10 @@ struct server {
 
 /* Now as datetime2 ticks, local time. */
 int64_t server_now(void);
-/* Look at every connection whose request runs: an attention packet (or the end of the
-   connection) that waits in its socket cancels the statement. */
-void server_poll_attention(struct server *srv);
+/* Called every few hundredths of a second: an attention packet (or the end of the connection) that
+   waits in the socket of a running request cancels its statement; requests that have been
+   running for 50 ms become loads of their schedulers. */
+void server_tick(struct server *srv);
 /* Cancel all statements and shut all connections; their threads end by themselves. */
 void server_shut_clients(struct server *srv);
 int server_client_count(struct server *srv);
