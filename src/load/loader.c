@@ -56,9 +56,14 @@ static void publish(struct loader *l)
     atomic_store_explicit(&p->bytes_read, (int64_t)l->offset, memory_order_relaxed);
 }
 
-static void set_waiting(struct loader *l, bool waiting)
+static fr_status read_more(struct loader *l, struct fr_reader *reader, struct fr_err *err)
 {
-    atomic_store_explicit(&l->job->progress->waiting, waiting ? 1 : 0, memory_order_relaxed);
+    fr_status st;
+
+    atomic_store_explicit(&l->job->progress->reading, 1, memory_order_relaxed);
+    st = fr_reader_more(reader, err);
+    atomic_store_explicit(&l->job->progress->reading, 0, memory_order_relaxed);
+    return st;
 }
 
 /* The session's own figures; a server without the view, or without the right, leaves them at -1. */
@@ -182,7 +187,7 @@ static fr_status next_record(struct loader *l, struct fr_reader *reader, struct 
             return FR_OK;
         if (got == FR_SPLIT_END)
             return FR_EOF;
-        st = fr_reader_more(reader, err);
+        st = read_more(l, reader, err);
         if (st != FR_OK)
             return fr_err_wrap(err, "%s: row %" PRId64 " (byte %" PRIu64 ")", l->job->source, l->row, l->offset);
     }
@@ -258,7 +263,6 @@ static fr_status commit_batch(struct loader *l, bool last, struct fr_err *err)
     l->now.next_row = l->row;
     l->now.trimmed = (int64_t)fr_plan_trimmed_values(l->plan);
     l->now.done = last;
-    set_waiting(l, true);
     st = finish_bulk(l, err);
     if (st == FR_OK && l->reject != NULL) {
         st = fr_reject_sync(l->reject, err);
@@ -270,7 +274,6 @@ static fr_status commit_batch(struct loader *l, bool last, struct fr_err *err)
         st = fr_ledger_step(*l->session, &l->job->key, &l->head, &l->now, err);
     else if (st == FR_OK && l->in_transaction)
         st = fr_sql_run(*l->session, "COMMIT TRANSACTION", NULL, NULL, err);
-    set_waiting(l, false);
     if (st != FR_OK) {
         fr_err_wrap(err, "%s: batch from row %" PRId64, l->job->source, l->head.next_row);
         return st;

@@ -22,7 +22,7 @@ struct fr_load_progress {
     _Atomic int64_t rejected;
     _Atomic int64_t bytes_read; /* decoded bytes consumed */
     _Atomic uint64_t first_row_ms; /* monotonic time of the first row sent, 0 = none yet */
-    _Atomic int waiting;        /* 1: inside a call to the server */
+    _Atomic int reading;        /* 1: waiting for the source; else computing, or in a call to the server */
     _Atomic int scheduler_id;   /* as last seen, -1 = unknown */
     _Atomic int scheduler_moves;
 };

@@ -111,12 +111,15 @@ static void report_progress(struct keeper *k)
                       true);
 }
 
-/* The lease is renewed only while the load moves: a worker that hangs must lose its task. */
+/*
+ * The lease is renewed only while the load moves: rows, bytes, or a call to the server, which has a time-out of
+ * its own.  A source that gives nothing is no reason to keep a task from others.
+ */
 static bool is_moving(struct keeper *k)
 {
     struct fr_load_progress *p = &k->w->progress;
     int64_t rows = atomic_load(&p->rows), bytes = atomic_load(&p->bytes_read);
-    bool moved = rows != k->rows_seen || bytes != k->bytes_seen || atomic_load(&p->waiting) != 0;
+    bool moved = rows != k->rows_seen || bytes != k->bytes_seen || atomic_load(&p->reading) == 0;
 
     k->rows_seen = rows;
     k->bytes_seen = bytes;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 enum { START_POLL_MS = 500, PING_MS = 30000, IDLE_MIN_MS = 50, IDLE_MAX_MS = 1000 };
@@ -304,6 +305,8 @@ static fr_status prepare(struct worker *w, struct fr_err *err)
     w->id.run_id = w->settings->run_id;
     atomic_store(&w->progress.scheduler_id, -1);
     fr_secret_protect_process();
+    /* spawned through /proc/self/exe: without this, top(1) would show "exe" */
+    (void)prctl(PR_SET_NAME, "fullrack-worker");
     if (is_child)
         st = read_hello(w, err);
     else
