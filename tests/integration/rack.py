@@ -47,6 +47,16 @@ class Rack:
         self.port = int(m.group(2))
         self.address = "127.0.0.1:%d" % self.port
 
+    def freeze_server(self):
+        os.kill(self.server.pid, signal.SIGSTOP)
+        # the signal is sent, but the threads stop one by one
+        wait_until("the server stands still", 10, lambda: all(
+            open("/proc/%d/task/%s/stat" % (self.server.pid, t)).read().split(")")[1].split()[0] == "T"
+            for t in os.listdir("/proc/%d/task" % self.server.pid)))
+
+    def thaw_server(self):
+        os.kill(self.server.pid, signal.SIGCONT)
+
     def kill_server(self):
         self.server.kill()
         self.server.wait()

@@ -206,14 +206,14 @@ def test_cannot_connect(r):
 def test_frozen_server(r):
     r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
     f = r.file("x.txt", "1\n")
-    os.kill(r.server.pid, signal.SIGSTOP)
+    r.freeze_server()
     try:
         started = time.monotonic()
         r.fullrack("load", "dbo.t", f, "--login-timeout", "2", "--statement-timeout", "2", "--retry-for", "1", exit=3)
         check(time.monotonic() - started < 30, "took too long")
         check("127.0.0.1" in r.err, "message", r.err)
     finally:
-        os.kill(r.server.pid, signal.SIGCONT)
+        r.thaw_server()
 
 
 def test_server_freezes_during_the_load(r):
@@ -224,7 +224,7 @@ def test_server_freezes_during_the_load(r):
     with open(fifo, "wb", buffering=0) as w:
         w.write(b"1\n" * 1000)
         time.sleep(1)
-        os.kill(r.server.pid, signal.SIGSTOP)
+        r.freeze_server()
         try:
             try:
                 w.write(b"2\n")
@@ -233,7 +233,7 @@ def test_server_freezes_during_the_load(r):
             w.close()
             out, err = p.communicate(timeout=60)
         finally:
-            os.kill(r.server.pid, signal.SIGCONT)
+            r.thaw_server()
     os.unlink(fifo)
     equal(p.returncode, 1, "exit status (%s)" % err)
     check("time-out" in err or "timed out" in err, "message", err)
