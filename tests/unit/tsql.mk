@@ -13,6 +13,9 @@ UNIT_TESTS += tests/unit/check_sessions
 tests_unit_check_sessions_SOURCES = tests/unit/check_sessions.c tests/support/sql_session.c tests/support/sql_session.h \
 	tests/support/sql_values.c tests/support/sql_values.h
 tests_unit_check_sessions_LDADD = $(SERVER_TEST_LIBS)
+UNIT_TESTS += tests/unit/check_functions
+tests_unit_check_functions_SOURCES = tests/unit/check_functions.c
+tests_unit_check_functions_LDADD = $(SERVER_TEST_LIBS)
 
 TESTS += scripts/check-messages
 EXTRA_DIST += scripts/check-messages

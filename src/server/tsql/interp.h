@@ -89,6 +89,7 @@ struct call {
 enum flow call_run(struct frame *f, struct call *c);
 /* A text with declared parameters (sp_executesql, EXEC('...'), sp_execute). */
 struct text_call {
+    const char *proc; /* for messages about arguments */
     const char *sql;
     size_t bytes;
     const char *params; /* "@a int, @b ...", or NULL */
@@ -102,6 +103,10 @@ enum flow call_text(struct frame *f, struct text_call *t);
 typedef enum flow (*sysproc_fn)(struct frame *f, struct call *c);
 /* NULL when there is none of that name. */
 sysproc_fn sysproc_find(const struct name *name);
+
+/* ---- sysproc_text.c ---- */
+bool sysproc_text_find(const struct name *name);
+enum flow sysproc_text_run(struct frame *f, struct call *c);
 
 /* ---- interp_misc.c ---- */
 enum flow run_misc(struct frame *f, const struct stmt *st);

@@ -17,7 +17,7 @@ libfrserver_a_SOURCES += \
 	src/server/tsql/interp_proc.c src/server/tsql/raise.c \
 	src/server/tsql/scope.c src/server/tsql/session.c \
 	src/server/tsql/session_priv.h src/server/tsql/session_state.c \
-	src/server/tsql/setopt.c src/server/tsql/sysproc.c \
+	src/server/tsql/setopt.c src/server/tsql/sysproc.c src/server/tsql/sysproc_text.c \
 	src/server/tsql/txn.c src/server/tsql/txn.h
 libfrserver_a_SOURCES += \
 	src/server/tsql/function.c src/server/tsql/func_priv.h \

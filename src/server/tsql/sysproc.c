@@ -314,8 +314,9 @@ static enum flow sp_who(struct frame *f, struct call *c, struct sysargs *a)
                                                    "dbname",   "cmd",      "request_id"};
     static const struct session_info nobody;
     struct session_info *list = calloc(MAX_SHOWN_SESSIONS, sizeof *list);
-    size_t n = list == NULL ? 0
-                            : server_sessions(f->ctx.session->server, list, MAX_SHOWN_SESSIONS);
+    size_t n = list == NULL
+                   ? 0
+                   : server_sessions(f->ctx.session->server, list, MAX_SHOWN_SESSIONS);
     struct value row[WHO_COLUMNS];
     char blocker[16];
     bool ok;
@@ -407,13 +408,16 @@ static const struct sysproc {
     {"sp_who", 1, {"@loginame"}, false, sp_who},
 };
 
+/* System procedures are found without a schema, and in sys and dbo. */
+static bool in_sys(const struct name *name)
+{
+    return name->schema == NULL || name->schema[0] == '\0' ||
+           strcasecmp(name->schema, "sys") == 0 || strcasecmp(name->schema, "dbo") == 0;
+}
+
 static const struct sysproc *find(const struct name *name)
 {
-    bool sys = name->schema == NULL || name->schema[0] == '\0' ||
-               strcasecmp(name->schema, "sys") == 0 ||
-               strcasecmp(name->schema, "dbo") == 0;
-
-    for (size_t i = 0; sys && i < sizeof sysprocs / sizeof sysprocs[0]; i++) {
+    for (size_t i = 0; in_sys(name) && i < sizeof sysprocs / sizeof sysprocs[0]; i++) {
         if (strcasecmp(sysprocs[i].name, name->object) == 0)
             return &sysprocs[i];
     }
@@ -451,14 +455,21 @@ static enum flow sysproc_run(struct frame *f, struct call *c)
 {
     const struct sysproc *p = find(c->name);
     struct sysargs a = {.nrest = 0};
+    enum done_kind kind = f->done_kind;
+    enum flow flow;
 
     f->reported = false;
     if (!spread_args(f, p, c, &a))
         return fail(f);
-    return p->run(f, c, &a);
+    f->done_kind = DONE_INPROC;
+    flow = p->run(f, c, &a);
+    f->done_kind = kind;
+    return flow;
 }
 
 sysproc_fn sysproc_find(const struct name *name)
 {
-    return find(name) == NULL ? NULL : sysproc_run;
+    if (find(name) != NULL)
+        return sysproc_run;
+    return in_sys(name) && sysproc_text_find(name) ? sysproc_text_run : NULL;
 }
