@@ -142,7 +142,7 @@ bool token_message(struct tds_writer *w, const struct sqlerr *msg,
     add_text(&b, msg->text, MESSAGE_UNITS, 2);
     add_text(&b, server_name, B_VARCHAR_UNITS, 1);
     add_text(&b, msg->proc, B_VARCHAR_UNITS, 1);
-    add_uint(&b, (uint32_t)msg->line, 4);
+    add_uint(&b, msg->line <= 0 ? 1 : (uint32_t)msg->line, 4);
     return put_token(w, msg->severity > 10 ? TOKEN_ERROR : TOKEN_INFO, &b);
 }
 

@@ -92,10 +92,8 @@ bool bind_column(struct binder *b, struct bscope *sc, const struct expr *x, stru
             break;
         at = at->outer;
     }
-    if (r == NULL) {
-        b->e->line = x->line;
+    if (r == NULL)
         return column_missing(b, n);
-    }
     *out = (struct bexpr){ .sql = bind_rel_column(b, r, i),
                            .type = r->cols[i].type,
                            .nullable = r->cols[i].nullable || r->outer,
@@ -121,10 +119,8 @@ static bool bind_variable(struct binder *b, const struct expr *x, struct bexpr *
                              : scope_find(b->ctx->scope, x->u.text);
     struct param p = { .kind = PARAM_VARIABLE, .variable = v };
 
-    if (v == NULL || v->table != NULL) {
-        b->e->line = x->line;
+    if (v == NULL || v->table != NULL)
         return sqlerr_set(b->e, 137, x->u.text);
-    }
     p.kind = b->live_variables ? PARAM_POINTER : PARAM_VARIABLE;
     *out = (struct bexpr){ .sql = bind_param(b, &p),
                            .type = v->type,
@@ -442,8 +438,6 @@ static bool bind_node(struct binder *b, struct bscope *sc, const struct expr *x,
         return sqlerr_setf(b->e, 102, 15, "Incorrect syntax near '%.*s': a condition stands where a value is expected.",
                            (int)(x->source.n > 60 ? 60 : x->source.n), x->source.p);
     }
-    if (!ok && b->e->line == 0)
-        b->e->line = x->line;
     if (ok)
         bind_check_group(sc, out);
     return ok;
@@ -457,5 +451,7 @@ bool bind_expr(struct binder *b, struct bscope *sc, const struct expr *x, struct
         return false;
     ok = bind_node(b, sc, x, out);
     bind_leave(b);
+    if (!ok && b->e->line == 0)
+        b->e->line = b->stored ? 0 : x->line;
     return ok;
 }

@@ -240,8 +240,9 @@ bool bind_pred(struct binder *b, struct bscope *sc, const struct expr *x, const 
                 b->e->line = x->line;
             return ok;
         }
+    sqlerr_setf(b->e, 4145, 15, "An expression of non-boolean type specified in a context where a "
+                                "condition is expected, near '%.*s'.",
+                (int)(x->source.n > 60 ? 60 : x->source.n), x->source.p);
     b->e->line = x->line;
-    return sqlerr_setf(b->e, 4145, 15, "An expression of non-boolean type specified in a context where a "
-                                       "condition is expected, near '%.*s'.",
-                       (int)(x->source.n > 60 ? 60 : x->source.n), x->source.p);
+    return false;
 }

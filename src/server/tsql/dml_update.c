@@ -71,9 +71,12 @@ static bool bind_set(struct updating *u, const struct assignment *a, size_t i)
     if (a->column.object != NULL) {
         c = column_name_fits(u, &a->column) ? table_column(u->c.t, a->column.object) : NULL;
         if (c == NULL) {
+            if (a->column.schema != NULL)
+                sqlerr_set(u->b->e, 4104, name_format(u->b, &a->column));
+            else
+                sqlerr_set(u->b->e, 207, a->column.object);
             u->b->e->line = a->line;
-            return a->column.schema != NULL ? sqlerr_set(u->b->e, 4104, name_format(u->b, &a->column))
-                                            : sqlerr_set(u->b->e, 207, a->column.object);
+            return false;
         }
         u->sets[i].column = (size_t)(c - u->c.t->columns);
         if (!settable(u, c))

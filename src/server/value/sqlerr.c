@@ -78,7 +78,7 @@ static void set_head(struct sqlerr *e, int32_t number, uint8_t severity)
     e->number = number;
     e->severity = severity;
     e->state = 1;
-    e->line = 1;
+    e->line = 0; /* whoever knows the statement fills it in */
     e->proc[0] = '\0';
 }
 

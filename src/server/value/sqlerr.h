@@ -14,7 +14,7 @@ struct sqlerr {
     int32_t number; /* 0 = no error */
     uint8_t severity; /* 0..25; > 10 is an error */
     uint8_t state;
-    int32_t line;       /* 1-based line in the batch or procedure */
+    int32_t line;       /* 1-based line in the batch or procedure; 0: not known (yet) */
     char proc[129];     /* procedure name, "" in a batch */
     char text[2048];
 };
