@@ -200,7 +200,9 @@ bool login_parse(const unsigned char *p, size_t n, struct tds_login *out)
     out->client_pid = u32_at(p + AT_PID);
     out->integrated = (p[AT_FLAGS2] & FLAG2_INTEGRATED) != 0;
     out->change_password = (p[AT_FLAGS3] & FLAG3_CHANGE_PASSWORD) != 0;
-    out->extension = (p[AT_FLAGS3] & FLAG3_EXTENSION) != 0;
+    /* before 7.4 the bit means nothing, though clients set it */
+    out->extension = (p[AT_FLAGS3] & FLAG3_EXTENSION) != 0 &&
+                     login_version(out->tds_version) >= TDS_7_4;
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
         if (!parse_field(p, n, i, out))
             return false;

@@ -147,11 +147,11 @@ bool respond_end(struct tds_conn *c, enum done_kind kind)
 {
     bool fits = c->has_done && (c->done_kind == kind || c->done_kind == DONE_PROC);
 
+    /* a cancelled request's response ends here; the attention is answered by a message of
+     * its own */
     if (c->session != NULL && session_cancelled(c->session)) {
-        /* the attention that is coming ends this response with its own DONE */
-        c->has_done = false;
-        c->error_sent = false;
-        return going_on(c);
+        c->has_done = fits = false;
+        c->error_sent = true;
     }
     if (!fits) {
         if (!send_done(c, true))

@@ -158,8 +158,8 @@ static taker *const takers[] = {
     [FAM_VARIANT] = NULL,
 };
 
-/* Decimals come in 5, 9, 13 or 17 bytes, from db-lib in as few as hold the precision; all else
- * in the type's own length. */
+/* Decimals come in 5, 9, 13 or 17 bytes, from db-lib in as few as hold the precision; all
+ * else in the type's own length. */
 static bool scalar_length_ok(const struct wire_type *wt, size_t n)
 {
     if (wt->type.id == TY_DECIMAL)
