@@ -640,11 +640,18 @@ struct stmt {
     } u;
 };
 
+struct variable_use {
+    const char *name; /* "@x" */
+    int32_t line;     /* of the first use */
+};
+
 /* A parsed batch, or a procedure's text (then first is its ST_CREATE_PROC). */
 struct batch {
     struct arena *arena; /* owned */
     struct span source;  /* copy in the arena */
     struct stmt *first;
+    struct variable_use *uses; /* scalar variables that are read or set, each name once */
+    size_t nuses;
 };
 
 #endif

@@ -67,6 +67,24 @@ enum flow frame_end(struct frame *f, enum flow flow)
     return FLOW_ERROR;
 }
 
+/* A variable that nobody declares ends the batch before anything of it runs (137). */
+static bool check_variables(struct frame *f, const struct batch *b,
+                            const struct stmt *body)
+{
+    if (body != NULL && body->kind == ST_CREATE_PROC)
+        return true; /* its variables are the procedure's */
+    for (size_t i = 0; i < b->nuses; i++) {
+        const struct variable *v = scope_find(f->ctx.scope, b->uses[i].name);
+
+        if (v == NULL || v->table != NULL) {
+            sqlerr_set(&f->ctx.err, 137, b->uses[i].name);
+            f->ctx.err.line = b->uses[i].line;
+            return false;
+        }
+    }
+    return true;
+}
+
 enum flow frame_run(struct frame *f, const struct batch *b, const struct stmt *body)
 {
     enum flow flow;
@@ -74,6 +92,10 @@ enum flow frame_run(struct frame *f, const struct batch *b, const struct stmt *b
     f->batch = b;
     memset(&f->ctx.err, 0, sizeof f->ctx.err);
     if (!scope_declare(&f->ctx, body)) {
+        f->ctx.line = f->ctx.err.line;
+        return statement_error(f, NULL) == FLOW_STOP ? FLOW_STOP : FLOW_ERROR;
+    }
+    if (!check_variables(f, b, body)) {
         f->ctx.line = f->ctx.err.line;
         return statement_error(f, NULL) == FLOW_STOP ? FLOW_STOP : FLOW_ERROR;
     }
@@ -184,8 +206,9 @@ bool eval(struct exec_ctx *ctx, const struct expr *x, const struct sqltype *want
         const struct variable *v = scope_find(ctx->scope, x->u.text);
 
         if (v == NULL || v->table != NULL) {
+            sqlerr_set(&ctx->err, 137, x->u.text);
             ctx->err.line = x->line;
-            return sqlerr_set(&ctx->err, 137, x->u.text);
+            return false;
         }
         known = &v->value;
     }

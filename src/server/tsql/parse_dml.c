@@ -117,7 +117,7 @@ static bool parse_assignment(struct parser *p, struct assignment *a)
 
     a->line = p->tok.line;
     if (p->tok.kind == TK_VARIABLE) {
-        a->variable = lower_text(p, p->tok.text);
+        a->variable = use_variable(p);
         if (!parse_advance(p))
             return false;
         a->op = assign_op(p, &assign);

@@ -141,7 +141,7 @@ static struct expr *parse_variable(struct parser *p)
 
     if (x == NULL)
         return NULL;
-    x->u.text = lower_text(p, p->tok.text);
+    x->u.text = use_variable(p);
     return parse_advance(p) && expr_close(p, x) ? x : NULL;
 }
 

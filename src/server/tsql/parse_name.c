@@ -70,6 +70,23 @@ const char *lower_text(struct parser *p, const char *text)
     return copy;
 }
 
+const char *use_variable(struct parser *p)
+{
+    const char *name = lower_text(p, p->tok.text);
+    struct variable_use *use = p->uses.items;
+
+    for (size_t i = 0; i < p->uses.n && name != NULL; i++) {
+        if (strcmp(use[i].name, name) == 0)
+            return name;
+    }
+    use = name == NULL || p->uses.n >= TSQL_MAX_USES ? NULL : list_add(p, &p->uses);
+    if (use != NULL) {
+        use->name = name;
+        use->line = p->tok.line;
+    }
+    return name;
+}
+
 /* The long spellings of the standard; VARYING behind a name makes it the variable form.
  */
 static const char *type_words(struct parser *p)

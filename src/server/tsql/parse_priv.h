@@ -11,6 +11,14 @@
 #include "server/tsql/lexer.h"
 #include "server/tsql/parser.h"
 
+/* Sequence under construction; grows by doubling inside the arena. */
+struct list {
+    void *items;
+    size_t n, cap, item_bytes;
+};
+
+enum { TSQL_MAX_USES = 1000 }; /* variables whose declaration is looked for beforehand */
+
 struct parser {
     struct arena *arena;
     struct lexer lx;  /* behind tok */
@@ -19,15 +27,11 @@ struct parser {
     struct sqlerr *err;
     bool failed;
     int depth;
+    struct list uses; /* struct variable_use */
     unsigned deepest; /* height of the tallest expression of the query being read */
     int loops;        /* WHILE around us: BREAK and CONTINUE are allowed */
 };
 
-/* Sequence under construction; grows by doubling inside the arena. */
-struct list {
-    void *items;
-    size_t n, cap, item_bytes;
-};
 #define LIST_OF(type)                                                                    \
     {                                                                                    \
         .items = NULL, .item_bytes = sizeof(type)                                        \
@@ -72,6 +76,8 @@ bool parse_identifier_list(struct parser *p, const char ***names, size_t *n);
 bool parse_index_columns(struct parser *p, struct index_column **cols, size_t *n);
 bool parse_int64(struct parser *p, int64_t *out); /* with an optional sign */
 const char *lower_text(struct parser *p, const char *text);
+/* The variable in hand, in lower case, noted as used. */
+const char *use_variable(struct parser *p);
 
 /* ---- parse_literal.c ---- */
 bool at_literal(const struct parser *p);

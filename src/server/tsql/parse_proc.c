@@ -180,7 +180,7 @@ static bool parse_exec_with(struct parser *p)
 static bool parse_exec_proc(struct parser *p, struct exec_stmt *x)
 {
     if (p->tok.kind == TK_VARIABLE) {
-        x->proc_variable = lower_text(p, p->tok.text);
+        x->proc_variable = use_variable(p);
         if (!parse_advance(p))
             return false;
     } else if (!parse_name(p, &x->proc)) {
@@ -214,7 +214,7 @@ struct stmt *parse_exec(struct parser *p)
     }
     next = parse_peek(p, 1);
     if (p->tok.kind == TK_VARIABLE && next.kind == TK_PUNCT && next.op == '=') {
-        x->result = lower_text(p, p->tok.text);
+        x->result = use_variable(p);
         parse_advance(p);
         parse_advance(p);
     }
@@ -331,7 +331,7 @@ struct stmt *parse_tran(struct parser *p)
         return p->failed ? NULL : st;
     }
     if (p->tok.kind == TK_VARIABLE) {
-        t->variable = lower_text(p, p->tok.text);
+        t->variable = use_variable(p);
         parse_advance(p);
     } else if (at_name(p) && !at_word(p, "THROW")) {
         t->name = parse_identifier(p);

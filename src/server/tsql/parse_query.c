@@ -123,7 +123,7 @@ static bool parse_select_item(struct parser *p, struct select_item *item)
         parse_advance(&ahead);
         item->assign_op = assign_op(&ahead, &assign);
         if (assign) {
-            item->variable = lower_text(p, p->tok.text);
+            item->variable = use_variable(p);
             parse_advance(p);
             parse_advance(p);
             item->expr = parse_expr(p);

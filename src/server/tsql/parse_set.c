@@ -181,7 +181,7 @@ static struct stmt *parse_set_variable(struct parser *p)
 
     if (st == NULL)
         return NULL;
-    st->u.assign.variable = lower_text(p, p->tok.text);
+    st->u.assign.variable = use_variable(p);
     if (!parse_advance(p))
         return NULL;
     st->u.assign.op = assign_op(p, &assign);

@@ -13,6 +13,7 @@ void parser_start(struct parser *p, struct span text, bool quoted_identifier,
     memset(e, 0, sizeof *e);
     p->arena = a;
     p->err = e;
+    p->uses.item_bytes = sizeof(struct variable_use);
     lexer_init(&p->lx, text.p, text.n, quoted_identifier, a);
     parse_advance(p);
 }
@@ -242,6 +243,43 @@ static bool finish(struct parser *p, struct batch *b, struct batch **out)
     return true;
 }
 
+/* What must stand first in its batch: 111; inside a block it is no statement at all: 156.
+ */
+static void check_first(struct parser *p, const struct stmt *first, bool nested)
+{
+    static const struct {
+        enum stmt_kind kind;
+        const char *word;
+    } kinds[] = {{ST_CREATE_PROC, "PROCEDURE"},
+                 {ST_CREATE_VIEW, "VIEW"},
+                 {ST_CREATE_SCHEMA, "SCHEMA"}};
+
+    for (const struct stmt *st = first; st != NULL && !p->failed; st = st->next) {
+        for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+            char what[64];
+
+            if (st->kind != kinds[i].kind || (!nested && st == first))
+                continue;
+            snprintf(what, sizeof what, "CREATE %s", kinds[i].word);
+            if (nested)
+                sqlerr_set(p->err, 156, kinds[i].word);
+            else
+                sqlerr_set(p->err, 111, what);
+            parse_fail(p, st->line);
+            return;
+        }
+        if (st->kind == ST_BLOCK) {
+            check_first(p, st->u.block, true);
+        } else if (st->kind == ST_IF || st->kind == ST_WHILE) {
+            check_first(p, st->u.cond.then_, true);
+            check_first(p, st->u.cond.else_, true);
+        } else if (st->kind == ST_TRY) {
+            check_first(p, st->u.try_.body, true);
+            check_first(p, st->u.try_.handler, true);
+        }
+    }
+}
+
 bool batch_parse(const char *sql, size_t bytes, const struct parse_opts *opts,
                  struct batch **out, struct sqlerr *e)
 {
@@ -264,6 +302,9 @@ bool batch_parse(const char *sql, size_t bytes, const struct parse_opts *opts,
         else
             b->first = rest;
     }
+    b->uses = p.uses.items;
+    b->nuses = p.uses.n;
+    check_first(&p, b->first, false);
     return finish(&p, b, out);
 }
 

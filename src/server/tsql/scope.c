@@ -119,7 +119,6 @@ static bool declare_item(struct exec_ctx *ctx, const struct declare_item *d)
     struct sqltype type = type_of(TY_INT);
     struct variable *v;
 
-    ctx->err.line = d->line;
     if (d->table == NULL && !type_ref_resolve(&d->type, &type, &ctx->err))
         return false;
     v = scope_add(ctx->scope, d->name, &type, &ctx->err);
@@ -139,8 +138,11 @@ bool scope_declare(struct exec_ctx *ctx, const struct stmt *first)
     for (const struct stmt *st = first; st != NULL && ok; st = st->next) {
         switch (st->kind) {
         case ST_DECLARE:
-            for (size_t i = 0; i < st->u.declare.nitems && ok; i++)
+            for (size_t i = 0; i < st->u.declare.nitems && ok; i++) {
                 ok = declare_item(ctx, &st->u.declare.items[i]);
+                if (!ok && ctx->err.line == 0)
+                    ctx->err.line = st->u.declare.items[i].line;
+            }
             break;
         case ST_BLOCK:
             ok = scope_declare(ctx, st->u.block);
