@@ -1,8 +1,8 @@
 /* fullrack add: queue one task per source. */
 #include "app/command.h"
+#include "app/open.h"
 #include "app/sources.h"
 #include "control/queue.h"
-#include "rack/connector.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,14 +84,8 @@ int command_add(struct fr_settings *s, struct fr_arguments *args, struct fr_err 
     st = sources_expand(args->items + 1, args->count - 1, true, &list, err);
     if (st == FR_OK)
         st = check(&list, err);
-    if (st == FR_OK)
-        st = fr_settings_require_target(s, err);
-    if (st == FR_OK)
-        st = fr_settings_find_password(s, err);
     if (st == FR_OK) {
-        st = fr_connector_init(&c, s, err);
-        if (st == FR_OK)
-            st = fr_control_open(fr_connector_control, &c, &control, err);
+        st = open_control(s, &c, &control, err);
         if (st == FR_OK)
             st = add_all(s, control, args->items[0], &list, added, err);
         fr_control_close(&control);

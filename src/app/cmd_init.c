@@ -1,9 +1,9 @@
 /* fullrack init: create or upgrade the control database, the schedulers' rows, and the target's ledger. */
 #include "app/command.h"
+#include "app/open.h"
 #include "db/statements.h"
 #include "db/table.h"
 #include "load/ledger.h"
-#include "rack/connector.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,8 +48,7 @@ static fr_status create_database(const struct fr_connector *c, const char *name,
     return st;
 }
 
-/* The schedulers a worker may use: the target's visible ones, else as many as this machine has CPUs... none:
-   a server that does not show them is run without pinning. */
+/* The schedulers a worker may use: the target's visible ones.  A server that does not show them gives none. */
 static fr_status ask_schedulers(const struct fr_connector *c, struct scheduler_list *list, bool *shown,
                                 struct fr_err *err)
 {
@@ -78,12 +77,7 @@ int command_init(struct fr_settings *s, struct fr_arguments *args, struct fr_err
     fr_status st;
 
     (void)args;
-    st = fr_settings_require_target(s, err);
-    if (st == FR_OK)
-        st = fr_settings_find_password(s, err);
-    if (st != FR_OK)
-        return fr_status_exit(st);
-    st = fr_connector_init(&c, s, err);
+    st = open_connector(s, &c, err);
     if (st == FR_OK)
         st = create_database(&c, fr_settings_control_database(s), err);
     if (st == FR_OK)

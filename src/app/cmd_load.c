@@ -1,5 +1,6 @@
 /* fullrack load: files into a table now, without a queue. */
 #include "app/command.h"
+#include "app/open.h"
 #include "app/sources.h"
 #include "rack/coordinator.h"
 
@@ -32,9 +33,7 @@ int command_load(struct fr_settings *s, struct fr_arguments *args, struct fr_err
     if (st == FR_OK)
         st = check_sources(s, &list, err);
     if (st == FR_OK)
-        st = fr_settings_require_target(s, err);
-    if (st == FR_OK)
-        st = fr_settings_find_password(s, err);
+        st = open_settings(s, err);
     if (st == FR_OK)
         st = fr_result_init(&result, err);
     if (st == FR_OK) {

@@ -1,6 +1,6 @@
 /* fullrack query: one statement, its rows as text, CSV or JSON. */
 #include "app/command.h"
-#include "rack/connector.h"
+#include "app/open.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -82,18 +82,13 @@ int command_query(struct fr_settings *s, struct fr_arguments *args, struct fr_er
     struct fr_sql *session = NULL;
     fr_status st;
 
-    st = fr_settings_require_target(s, err);
+    st = open_connector(s, &c, err);
     if (st == FR_OK)
-        st = fr_settings_find_password(s, err);
-    if (st == FR_OK) {
-        st = fr_connector_init(&c, s, err);
-        if (st == FR_OK)
-            st = fr_connector_target(&c, NULL, "fullrack query", &session, err);
-        if (st == FR_OK)
-            st = fr_sql_run(session, args->items[0], take_row, &p, err);
-        fr_sql_close(&session);
-        fr_connector_free(&c);
-    }
+        st = fr_connector_target(&c, NULL, "fullrack query", &session, err);
+    if (st == FR_OK)
+        st = fr_sql_run(session, args->items[0], take_row, &p, err);
+    fr_sql_close(&session);
+    fr_connector_free(&c);
     if (st == FR_OK && s->json) {
         json_t *doc = json_pack("{s:O, s:O}", "columns", p.columns, "rows", p.rows);
 

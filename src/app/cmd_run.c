@@ -1,7 +1,7 @@
 /* fullrack run, spawnmany, start: drain the queue with a rack of workers. */
 #include "app/command.h"
+#include "app/open.h"
 #include "base/num.h"
-#include "rack/connector.h"
 #include "rack/coordinator.h"
 
 #include <stdio.h>
@@ -13,9 +13,7 @@ int command_run(struct fr_settings *s, struct fr_arguments *args, struct fr_err 
     fr_status st;
 
     (void)args;
-    st = fr_settings_require_target(s, err);
-    if (st == FR_OK)
-        st = fr_settings_find_password(s, err);
+    st = open_settings(s, err);
     if (st == FR_OK)
         st = fr_result_init(&result, err);
     if (st == FR_OK)
@@ -48,14 +46,7 @@ int command_start(struct fr_settings *s, struct fr_arguments *args, struct fr_er
 
     if (fr_num_i64(args->items[0], 1, INT64_MAX, &run_id) != FR_OK)
         return fr_status_exit(fr_err_set(err, FR_EARG, "%s is not the number of a run", args->items[0]));
-    st = fr_settings_require_target(s, err);
-    if (st == FR_OK)
-        st = fr_settings_find_password(s, err);
-    if (st != FR_OK)
-        return fr_status_exit(st);
-    st = fr_connector_init(&connector, s, err);
-    if (st == FR_OK)
-        st = fr_control_open(fr_connector_control, &connector, &control, err);
+    st = open_control(s, &connector, &control, err);
     if (st == FR_OK)
         st = fr_run_signal_start(control, run_id, &raised, err);
     if (st == FR_OK && !raised)

@@ -1,7 +1,7 @@
 /* fullrack status: the queue, the schedulers, the workers. */
 #include "app/command.h"
+#include "app/open.h"
 #include "control/queue.h"
-#include "rack/connector.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,14 +100,7 @@ int command_status(struct fr_settings *s, struct fr_arguments *args, struct fr_e
     fr_status st;
 
     (void)args;
-    st = fr_settings_require_target(s, err);
-    if (st == FR_OK)
-        st = fr_settings_find_password(s, err);
-    if (st != FR_OK)
-        return fr_status_exit(st);
-    st = fr_connector_init(&c, s, err);
-    if (st == FR_OK)
-        st = fr_control_open(fr_connector_control, &c, &control, err);
+    st = open_control(s, &c, &control, err);
     if (st == FR_OK)
         st = show(s, control, err);
     fr_control_close(&control);

@@ -2,6 +2,7 @@ bin_PROGRAMS += fullrack
 fullrack_CPPFLAGS = $(libfrclient_a_CPPFLAGS)
 fullrack_SOURCES = \
 	src/app/main.c src/app/command.h \
+	src/app/open.c src/app/open.h \
 	src/app/sources.c src/app/sources.h \
 	src/app/lineitem.c src/app/lineitem.h \
 	src/app/cmd_add.c \
