@@ -4,6 +4,7 @@
  */
 #include "base/log.h"
 #include "server/net/listen.h"
+#include "server/tds/tls.h"
 
 #include <errno.h>
 #include <ftw.h>
@@ -23,7 +24,9 @@ enum { DEFAULT_MAX_SESSIONS = 512, MAX_PASSWORD_BYTES = 512 };
 
 struct options {
     struct server_config config;
-    const char *password_file;
+    const char *password_file, *tls_cert, *tls_key;
+    struct tls_credentials *tls; /* owned */
+    bool tls_self_signed;
     char host[256];
     char password[MAX_PASSWORD_BYTES];
     char server_name[128];
@@ -43,6 +46,12 @@ static const char usage[] =
     "  --password-file FILE    its password is the first line of FILE; without it, the\n"
     "                          environment's FULLRACKD_PASSWORD\n"
     "  --no-password           let everybody in: only when listening on loopback\n"
+    "  --tls-cert FILE, --tls-key FILE\n"
+    "                          certificate and key (PEM): the login is encrypted, and "
+    "all the\n"
+    "                          rest where the client asks for it\n"
+    "  --tls-self-signed       the same with a certificate made at the start\n"
+    "  --require-tls           refuse clients that do not encrypt, encrypt everything\n"
     "  --data DIR              where the databases are (default: a temporary folder that "
     "is\n"
     "                          removed at the end)\n"
@@ -62,6 +71,10 @@ enum option_id {
     OPT_USER,
     OPT_PASSWORD_FILE,
     OPT_NO_PASSWORD,
+    OPT_TLS_CERT,
+    OPT_TLS_KEY,
+    OPT_TLS_SELF_SIGNED,
+    OPT_REQUIRE_TLS,
     OPT_DATA,
     OPT_SCHEDULERS,
     OPT_MAX_SESSIONS,
@@ -76,6 +89,10 @@ static const struct option long_options[] = {
     {"user", required_argument, NULL, OPT_USER},
     {"password-file", required_argument, NULL, OPT_PASSWORD_FILE},
     {"no-password", no_argument, NULL, OPT_NO_PASSWORD},
+    {"tls-cert", required_argument, NULL, OPT_TLS_CERT},
+    {"tls-key", required_argument, NULL, OPT_TLS_KEY},
+    {"tls-self-signed", no_argument, NULL, OPT_TLS_SELF_SIGNED},
+    {"require-tls", no_argument, NULL, OPT_REQUIRE_TLS},
     {"data", required_argument, NULL, OPT_DATA},
     {"schedulers", required_argument, NULL, OPT_SCHEDULERS},
     {"max-sessions", required_argument, NULL, OPT_MAX_SESSIONS},
@@ -141,6 +158,18 @@ static fr_status take_option(int opt, struct options *o, struct fr_err *err)
         return FR_OK;
     case OPT_NO_PASSWORD:
         o->no_password = true;
+        return FR_OK;
+    case OPT_TLS_CERT:
+        o->tls_cert = optarg;
+        return FR_OK;
+    case OPT_TLS_KEY:
+        o->tls_key = optarg;
+        return FR_OK;
+    case OPT_TLS_SELF_SIGNED:
+        o->tls_self_signed = true;
+        return FR_OK;
+    case OPT_REQUIRE_TLS:
+        o->config.require_tls = true;
         return FR_OK;
     case OPT_DATA:
         o->config.data_dir = optarg;
@@ -258,6 +287,24 @@ static fr_status find_password(struct options *o, struct fr_err *err)
     return FR_OK;
 }
 
+static fr_status make_credentials(struct options *o, struct fr_err *err)
+{
+    fr_status st = FR_OK;
+
+    if ((o->tls_cert == NULL) != (o->tls_key == NULL))
+        return fr_err_set(err, FR_EARG, "--tls-cert and --tls-key go together");
+    if (o->tls_cert != NULL)
+        st = tls_credentials_load(o->tls_cert, o->tls_key, &o->tls, err);
+    else if (o->tls_self_signed)
+        st = tls_credentials_self_signed(o->server_name, &o->tls, err);
+    else if (o->config.require_tls)
+        return fr_err_set(
+            err, FR_EARG,
+            "--require-tls needs --tls-cert and --tls-key, or --tls-self-signed");
+    o->config.tls = o->tls;
+    return st;
+}
+
 static fr_status make_data_dir(struct options *o, struct fr_err *err)
 {
     const char *tmp = getenv("TMPDIR");
@@ -296,6 +343,8 @@ static fr_status run(struct options *o, struct fr_err *err)
     fr_status st = find_password(o, err);
 
     if (st == FR_OK)
+        st = make_credentials(o, err);
+    if (st == FR_OK)
         st = make_data_dir(o, err);
     if (st == FR_OK)
         st = server_new(&o->config, &srv, err);
@@ -329,6 +378,7 @@ int main(int argc, char **argv)
         st = run(o, &err);
     if (st != FR_OK)
         fr_log(FR_LOG_ERROR, "%s", err.text);
+    tls_credentials_free(&o->tls);
     memset(o->password, 0, sizeof o->password);
     free(o);
     return st == FR_OK ? EXIT_SUCCESS : st == FR_EARG ? 2 : EXIT_FAILURE;

@@ -11,7 +11,7 @@ tests_fuzz_fuzz_tsql_LDADD = libfrserver.a libfrbase.a $(SQLITE_LIBS) $(GMP_LIBS
 tests_fuzz_fuzz_tsql_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_tds_SOURCES = tests/fuzz/fuzz_tds.c tests/support/fake_session.c tests/support/fake_session.h \
 	tests/support/tds_client.c tests/support/tds_client.h
-tests_fuzz_fuzz_tds_LDADD = libfrserver.a libfrbase.a $(SQLITE_LIBS) $(GMP_LIBS) -lm
+tests_fuzz_fuzz_tds_LDADD = libfrserver.a libfrbase.a $(SQLITE_LIBS) $(GNUTLS_LIBS) $(GMP_LIBS) -lm
 tests_fuzz_fuzz_tds_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_batch_SOURCES = tests/fuzz/fuzz_batch.c
 tests_fuzz_fuzz_batch_LDADD = libfrserver.a libfrbase.a $(UV_LIBS) $(SQLITE_LIBS) $(GNUTLS_LIBS) $(GMP_LIBS) -lm

@@ -1,5 +1,5 @@
 """tds.py - a TDS client of our own for what libraries do not let one send: attentions, old versions, broken messages."""
-import socket, struct
+import socket, ssl, struct
 
 
 def text(s):
@@ -10,14 +10,39 @@ HEADERS = struct.pack("<IIHQI", 22, 18, 2, 0, 1)
 
 
 class Tds:
-    def __init__(self, port, user="sa", password="", database="", version=0x74000004, login=True):
+    """encrypt: what the prelogin says: 0 only the login, 1 everything, 2 nothing, 3 required."""
+
+    def __init__(self, port, user="sa", password="", database="", version=0x74000004, login=True, encrypt=2):
         self.s = socket.create_connection(("127.0.0.1", port), 20)
-        self.tokens = []
+        self.tls = None
         if login:
-            self.send(0x12, bytes.fromhex("00000B0006" "0100110001" "FF" "000000000000" "02"))
-            self.message()
+            self.send(0x12, bytes.fromhex("00000B0006" "0100110001" "FF" "000000000000") + bytes([encrypt]))
+            self.encryption = self.message()[32]
+            if self.encryption != 2 and encrypt != 2:
+                self.handshake()
             self.send(0x10, self.login7(user, password, database, version))
+            if self.encryption == 0:
+                self.tls = None
             self.login_tokens = self.answer()
+
+    def handshake(self):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+        self.tls_in, self.tls_out = ssl.MemoryBIO(), ssl.MemoryBIO()
+        tls = context.wrap_bio(self.tls_in, self.tls_out)
+        while True:
+            try:
+                tls.do_handshake()
+                done = True
+            except ssl.SSLWantReadError:
+                done = False
+            if self.tls_out.pending:
+                self.send(0x12, self.tls_out.read())
+            if done:
+                break
+            self.tls_in.write(self.message())
+        self.tls = tls
 
     def close(self):
         self.s.close()
@@ -35,12 +60,29 @@ class Tds:
 
     def send(self, kind, payload, status=1):
         """One message in one packet (payload below 32 KB)."""
-        self.s.sendall(struct.pack(">BBHHBB", kind, status, len(payload) + 8, 0, 1, 0) + payload)
+        self.write(struct.pack(">BBHHBB", kind, status, len(payload) + 8, 0, 1, 0) + payload)
+
+    def write(self, data):
+        if self.tls:
+            self.tls.write(data)
+            data = self.tls_out.read()
+        self.s.sendall(data)
+
+    def receive(self, n):
+        while self.tls:
+            try:
+                return self.tls.read(n)
+            except ssl.SSLWantReadError:
+                raw = self.s.recv(65536)
+                if not raw:
+                    return b""
+                self.tls_in.write(raw)
+        return self.s.recv(n)
 
     def read(self, n):
         out = b""
         while len(out) < n:
-            got = self.s.recv(n - len(out))
+            got = self.receive(n - len(out))
             if not got:
                 raise EOFError
             out += got

@@ -52,6 +52,11 @@ void client_set_login(struct client *c, const struct client_login *login)
     (void)login;
 }
 
+void client_set_encrypted(struct client *c)
+{
+    (void)c;
+}
+
 void client_set_session(struct client *c, struct session *s)
 {
     (void)c;
@@ -73,11 +78,10 @@ void client_watch(struct client *c)
     (void)c;
 }
 
-void client_add_traffic(struct client *c, int64_t received_bytes, int64_t sent_bytes)
+void client_set_traffic(struct client *c, const struct client_traffic *t)
 {
     (void)c;
-    (void)received_bytes;
-    (void)sent_bytes;
+    (void)t;
 }
 
 struct session *session_open(struct server *srv, const struct session_login *login,

@@ -89,6 +89,13 @@ void client_set_login(struct client *c, const struct client_login *login)
     pthread_mutex_unlock(&c->srv->mutex);
 }
 
+void client_set_encrypted(struct client *c)
+{
+    pthread_mutex_lock(&c->srv->mutex);
+    c->encrypted = true;
+    pthread_mutex_unlock(&c->srv->mutex);
+}
+
 void client_set_session(struct client *c, struct session *s)
 {
     pthread_mutex_lock(&c->srv->mutex);
@@ -147,11 +154,10 @@ void client_watch(struct client *c)
     pthread_mutex_unlock(&c->srv->mutex);
 }
 
-void client_add_traffic(struct client *c, int64_t received_bytes, int64_t sent_bytes)
+void client_set_traffic(struct client *c, const struct client_traffic *t)
 {
     pthread_mutex_lock(&c->srv->mutex);
-    c->bytes_received += received_bytes;
-    c->bytes_sent += sent_bytes;
+    c->traffic = *t;
     pthread_mutex_unlock(&c->srv->mutex);
 }
 
@@ -235,9 +241,12 @@ size_t server_clients(struct server *srv, struct client_info *out, size_t max)
             out[n] = (struct client_info){.spid = c->spid,
                                           .packet_size = c->packet_size,
                                           .tds_version = c->tds_version,
+                                          .encrypted = c->encrypted,
                                           .connect_time_100ns = c->connect_time,
-                                          .bytes_received = c->bytes_received,
-                                          .bytes_sent = c->bytes_sent};
+                                          .packets_received = c->traffic.packets_received,
+                                          .packets_sent = c->traffic.packets_sent,
+                                          .bytes_received = c->traffic.bytes_received,
+                                          .bytes_sent = c->traffic.bytes_sent};
             memcpy(out[n].address, c->address, sizeof out[n].address);
         }
         n++;
@@ -346,7 +355,7 @@ static void poll_attention(struct client *c)
     if (!c->watched || c->session == NULL)
         return;
     n = recv(c->fd, &type, 1, MSG_PEEK | MSG_DONTWAIT);
-    if ((n == 1 && type == ATTENTION) || n == 0 ||
+    if ((n == 1 && (type == ATTENTION || c->encrypted)) || n == 0 ||
         (n < 0 && errno != EAGAIN && errno != EINTR))
         session_cancel(c->session);
 }

@@ -20,6 +20,7 @@ struct session;      /* tsql/session.h */
 struct session_info; /* tsql/exec.h */
 struct store;        /* store/store.h */
 struct wlock_graph;  /* store/lock.h */
+struct tls_credentials; /* tds/tls.h */
 
 enum {
     SERVER_FIRST_SPID = 51,
@@ -38,6 +39,8 @@ struct server_config {
     const char *server_name; /* @@SERVERNAME */
     int schedulers;   /* 1..1024 */
     int max_sessions; /* 1..32767 */
+    const struct tls_credentials *tls; /* NULL: no encryption is offered */
+    bool require_tls; /* clients that do not encrypt are refused */
     bool discard;     /* bulk rows are decoded, checked and counted, not stored */
 };
 
@@ -65,13 +68,19 @@ int client_spid(const struct client *c);
 void client_set_login(struct client *c, const struct client_login *login);
 /* From here on (until NULL is set) the session is in the list and may be cancelled. */
 void client_set_session(struct client *c, struct session *s);
+/* All that comes in is TLS: an attention can only be told from its coming. */
+void client_set_encrypted(struct client *c);
 /* A request begins or ends: places it on a scheduler, measures its time and the thread's CPU. */
 void client_request_begin(struct client *c);
 void client_request_end(struct client *c);
 /* The request's message has been read to its end: from here to its end an attention is looked
    for in the connection's socket. */
 void client_watch(struct client *c);
-void client_add_traffic(struct client *c, int64_t received_bytes, int64_t sent_bytes);
+struct client_traffic {
+    int64_t packets_received, packets_sent, bytes_received, bytes_sent;
+};
+/* Totals of the connection so far. */
+void client_set_traffic(struct client *c, const struct client_traffic *t);
 
 /*
  * Every session of the server.  What the list knows (spid, login, host, program, times, CPU,
@@ -85,6 +94,7 @@ struct client_info {
     int spid;
     char address[64];
     uint32_t packet_size, tds_version;
+    bool encrypted;
     int64_t connect_time_100ns; /* datetime2 ticks, local */
     int64_t packets_received, packets_sent, bytes_received, bytes_sent;
 };

@@ -30,9 +30,10 @@ struct client {
     bool has_clock; /* the clock below is that of the request's living thread */
     bool watched;   /* what comes in now can only be an attention */
     bool killed;
+    bool encrypted;
     clockid_t cpu_clock;
     int64_t cpu_at_begin_us, cpu_us;
-    int64_t bytes_received, bytes_sent;
+    struct client_traffic traffic;
 };
 
 struct server {

@@ -151,7 +151,7 @@ static void fill_connections(struct rows *r)
         cell_text(r, "TCP");
         cell_text(r, "TSQL");
         cell_int(r, list[i].tds_version);
-        cell_text(r, "FALSE");
+        cell_text(r, list[i].encrypted ? "TRUE" : "FALSE");
         cell_text(r, "SQL");
         cell_int(r, 0);
         cell_int(r, list[i].packets_received);

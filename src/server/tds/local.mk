@@ -6,6 +6,8 @@ libfrserver_a_SOURCES += \
 	src/server/tds/respond.c \
 	src/server/tds/rpc.c \
 	src/server/tds/serve.c src/server/tds/serve.h \
+	src/server/tds/tls.c src/server/tds/tls.h \
+	src/server/tds/tls_credentials.c src/server/tds/tls_credentials.h \
 	src/server/tds/token.c src/server/tds/token.h \
 	src/server/tds/wire.h src/server/tds/wire_read.c \
 	src/server/tds/wire_type.c src/server/tds/wire_write.c

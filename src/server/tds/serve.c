@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "server/net/server.h"
 #include "server/tds/serve_priv.h"
+#include "server/tds/tls.h"
 #include "server/value/collation.h"
 
 #include <stdio.h>
@@ -47,6 +48,30 @@ static bool read_message(struct tds_conn *c, size_t max, struct fr_buf *b)
     return !c->r.broken && !c->r.closed;
 }
 
+/* MS-TDS 2.2.6.5: what is answered to the client's wish. */
+static uint8_t choose_encryption(const struct server_config *config, uint8_t asked)
+{
+    if (config->tls == NULL)
+        return ENCRYPT_NOT_SUP;
+    if (config->require_tls)
+        return asked == ENCRYPT_ON || asked == ENCRYPT_REQ ? ENCRYPT_ON : ENCRYPT_REQ;
+    if (asked == ENCRYPT_NOT_SUP)
+        return ENCRYPT_NOT_SUP;
+    return asked == ENCRYPT_OFF ? ENCRYPT_OFF : ENCRYPT_ON;
+}
+
+static bool start_tls(struct tds_conn *c)
+{
+    struct fr_err err = {0};
+
+    if (c->encryption == ENCRYPT_NOT_SUP)
+        return true;
+    c->tls = tls_accept(server_config(c->srv)->tls, &c->r, &c->w, c->io, &err);
+    if (c->tls == NULL)
+        fr_log(FR_LOG_INFO, "%s: %s", c->io->peer, err.text);
+    return c->tls != NULL;
+}
+
 static bool answer_prelogin(struct tds_conn *c)
 {
     struct fr_buf b;
@@ -62,9 +87,11 @@ static bool answer_prelogin(struct tds_conn *c)
         fr_log(FR_LOG_INFO, "%s: malformed prelogin", c->io->peer);
         return false;
     }
-    /* a client that insists on encryption sees here that there is none, and leaves */
-    n = prelogin_answer(answer, ENCRYPT_NOT_SUP);
-    return tds_put(&c->w, answer, n) && tds_end_message(&c->w);
+    /* who insists on encryption where there is none, or the other way round, leaves now
+     */
+    c->encryption = choose_encryption(server_config(c->srv), p.encryption);
+    n = prelogin_answer(answer, c->encryption);
+    return tds_put(&c->w, answer, n) && tds_end_message(&c->w) && start_tls(c);
 }
 
 static bool check_password(const struct server_config *config, const struct tds_login *l)
@@ -82,6 +109,8 @@ static bool check_login(struct tds_conn *c, const struct tds_login *l, struct sq
         return sqlerr_setf(e, 17836, 20,
                            "TDS version %08X is too old: fullrackd speaks 7.2 to 7.4.",
                            (unsigned)l->tds_version);
+    if (server_config(c->srv)->require_tls && c->encryption == ENCRYPT_NOT_SUP)
+        return sqlerr_set(e, 17835);
     if (c->client == NULL)
         return sqlerr_set(e, 17809, server_config(c->srv)->max_sessions);
     if (l->change_password)
@@ -178,11 +207,16 @@ static bool accept_login(struct tds_conn *c, struct tds_login *l)
     if (b.data != NULL)
         memset(b.data, 0, b.len);
     fr_buf_free(&b);
+    /* only the login was to be encrypted: the answer goes in the clear */
+    if (ok && c->tls != NULL && c->encryption == ENCRYPT_OFF)
+        ok = tls_end_login(&c->tls);
     if (!ok) {
         fr_log(FR_LOG_INFO, "%s: malformed login", c->io->peer);
         return false;
     }
     set_packet_size(c, l);
+    if (c->tls != NULL && c->client != NULL && c->encryption != ENCRYPT_OFF)
+        client_set_encrypted(c->client);
     ok = check_login(c, l, &e);
     login_wipe(l);
     ok = ok && open_session(c, l, &e);
@@ -242,10 +276,18 @@ static bool reset_session(struct tds_conn *c)
     return token_env_transaction(&c->w, ENV_RESET, 0);
 }
 
+static void report_traffic(struct tds_conn *c)
+{
+    struct client_traffic t = {.packets_received = (int64_t)c->r.packets,
+                               .packets_sent = (int64_t)c->w.packets,
+                               .bytes_received = (int64_t)c->r.total,
+                               .bytes_sent = (int64_t)c->w.total};
+
+    client_set_traffic(c->client, &t);
+}
+
 static bool run_request(struct tds_conn *c)
 {
-    uint64_t in = c->r.total, out = c->w.total;
-
     if (c->r.type == TDS_ATTENTION) {
         session_clear_cancel(c->session);
         return respond_attention(c);
@@ -264,8 +306,7 @@ static bool run_request(struct tds_conn *c)
          * to come */
         ok = ok || (session_cancelled(c->session) && !c->w.failed && !c->r.broken);
         client_request_end(c->client);
-        client_add_traffic(c->client, (int64_t)(c->r.total - in),
-                           (int64_t)(c->w.total - out));
+        report_traffic(c);
         return ok;
     }
     fr_log(FR_LOG_INFO, "%s: a message of unknown type 0x%02X", c->io->peer, c->r.type);
@@ -285,7 +326,8 @@ static void serve_requests(struct tds_conn *c)
 
 void tds_serve(struct server *srv, struct client *client, const struct tds_transport *io)
 {
-    struct tds_conn c = {.srv = srv, .client = client, .io = io};
+    struct tds_conn c = {
+        .srv = srv, .client = client, .io = io, .encryption = ENCRYPT_NOT_SUP};
 
     c.server_name = server_config(srv)->server_name;
     c.tds_version = TDS_7_4;
@@ -299,6 +341,7 @@ void tds_serve(struct server *srv, struct client *client, const struct tds_trans
         if (client != NULL)
             client_set_session(client, NULL);
         session_close(&c.session);
+        tls_close(&c.tls);
         wire_output_free(&c.out);
     }
     free(c.wts);

@@ -27,6 +27,8 @@ struct tds_conn {
     struct wire_output out;
     struct result_sink sink;
     uint32_t tds_version;
+    struct tls *tls;    /* NULL: in the clear */
+    uint8_t encryption; /* as answered to the client's prelogin (enum prelogin_encryption) */
 
     /* the result set being sent */
     struct wire_type *wts; /* owned */
