@@ -157,6 +157,8 @@ static const struct batch_case change_cases[] = {
     { "EXEC ('CREATE PROC pr @a int AS SELECT @a AS a, ''q'' AS b'); CREATE TABLE e (a int, b varchar(3)); "
       "INSERT e EXEC pr 4; SELECT * FROM e", "4|q\n" },
     { "BEGIN TRY INSERT k VALUES (2, 5) END TRY BEGIN CATCH SELECT ERROR_NUMBER() END CATCH", "2627\n" },
+    { "CREATE TABLE w (a int); INSERT w VALUES (1), (2), (3); SET ROWCOUNT 1; UPDATE w SET a = 9; INSERT w SELECT a FROM w; "
+      "DELETE w WHERE a = 9; SELECT a FROM w; SET ROWCOUNT 0; SELECT COUNT(*) FROM w", "2\n3\n" },
     { "CREATE TABLE r (a int, v rowversion); INSERT r (a) VALUES (1), (2); SELECT COUNT(DISTINCT v) FROM r", "2\n" },
 };
 

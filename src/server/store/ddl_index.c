@@ -57,6 +57,7 @@ static const char *key_list(struct ddl *d, struct relation *own, const struct ca
         if (x->keys[k].included || c == NULL)
             continue;
         sql = bind_rel_column(d->b, own, (size_t)(c - own->table->columns));
+        sql = sql == NULL ? NULL : bind_compare_key(d->b, &c->type, sql);
         if (sql != NULL && stand_in && c->nullable)
             sql = bind_text(d->b, "ifnull(%s,%s)", sql, null_stand_in(&c->type));
         list = sql == NULL ? NULL

@@ -409,14 +409,29 @@ void handle_identity_reset(struct handle *h)
     h->identity_reset = true;
 }
 
+/* Not while a transaction uses it. */
+static bool detach(struct handle *h, size_t i)
+{
+    char sql[32];
+
+    snprintf(sql, sizeof(sql), "DETACH d%d", database_id(h->attached[i]));
+    if (sqlite3_exec(h->h, sql, NULL, NULL, NULL) != SQLITE_OK)
+        return false;
+    h->attached[i] = NULL;
+    return true;
+}
+
 bool handle_attach(struct handle *h, struct database *other, char alias[16], struct sqlerr *e)
 {
     size_t i = 0;
     char *sql;
     int rc;
 
-    while (i < MAX_ATTACHED && h->attached[i] != NULL && h->attached[i] != other)
+    while (i < MAX_ATTACHED && h->attached[i] != NULL && h->attached[i] != other) {
+        if (database_dropped(h->attached[i]) && detach(h, i))
+            break;
         i++;
+    }
     snprintf(alias, 16, "d%d", database_id(other));
     if (i < MAX_ATTACHED && h->attached[i] == other)
         return true;

@@ -414,8 +414,10 @@ static int view_filter(sqlite3_vtab_cursor *vc, int index, const char *name, int
 
     (void)index;
     (void)name;
-    made_release(&c->made);
     c->row = 0;
+    if (c->made != NULL && c->made->db_id == db_id)
+        return SQLITE_OK; /* the inner side of a join: one statement, one picture */
+    made_release(&c->made);
     if (!kept_is_good(t, db_id)) {
         made_release(&t->kept);
         rc = make_rows(t, db_id, &t->kept);

@@ -215,6 +215,10 @@ bool bind_convert(struct binder *b, struct bexpr *x, const struct sqltype *to);
 /* CAST; style -1: none; try_: NULL instead of an error */
 bool bind_cast(struct binder *b, struct bexpr *x, const struct sqltype *to, int style,
                bool try_);
+/* 305, 306: text, ntext, image and xml do not compare or sort */
+bool bind_comparable(struct binder *b, const struct bexpr *x, const char *op);
+/* What SQLite compares of a value: itself, but for datetimeoffset the moment alone. */
+const char *bind_compare_key(struct binder *b, const struct sqltype *t, const char *sql);
 /* True when a value of one type is in SQLite what it is in the other. */
 bool types_stored_alike(const struct sqltype *from, const struct sqltype *to);
 /* The collation of two strings that meet: 468 on conflict. */
@@ -252,6 +256,8 @@ struct relation *bind_row_relation(struct binder *b, const struct cat_table *t,
 bool bind_query(struct binder *b, struct bscope *outer, const struct query *q,
                 struct bquery *out);
 bool bind_ctes(struct binder *b, const struct cte *ctes, size_t n);
+/* SET ROWCOUNT as the text of a LIMIT; NULL when it is 0 */
+const char *bind_rowcount(struct binder *b);
 /* SQL for LIMIT of TOP; NULL text when there is none. */
 bool bind_top(struct binder *b, struct bscope *sc, const struct top *top, const char **sql);
 bool bind_order(struct binder *b, struct bscope *sc, const struct query *q,

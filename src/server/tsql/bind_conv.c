@@ -210,7 +210,13 @@ void bind_check_group(const struct bscope *sc, struct bexpr *x)
             x->ungrouped = NULL;
 }
 
-static bool comparable(struct binder *b, const struct bexpr *x, const char *op)
+const char *bind_compare_key(struct binder *b, const struct sqltype *t, const char *sql)
+{
+    /* two moments are the same whatever their offsets, which stand behind the moment */
+    return t->id == TY_DATETIMEOFFSET ? bind_text(b, "substr(%s,1,8)", sql) : sql;
+}
+
+bool bind_comparable(struct binder *b, const struct bexpr *x, const char *op)
 {
     enum type_id id = x->type.id;
 
@@ -229,7 +235,7 @@ bool bind_comparison(struct binder *b, const struct bexpr *x, const char *op,
     struct sqltype common;
     enum collation_rank rank;
 
-    if (!comparable(b, x, op) || !comparable(b, y, op))
+    if (!bind_comparable(b, x, op) || !bind_comparable(b, y, op))
         return false;
     if (l.type.id == TY_NULL && r.type.id == TY_NULL) {
         *sql = "NULL";
@@ -246,6 +252,10 @@ bool bind_comparison(struct binder *b, const struct bexpr *x, const char *op,
     if (compare_class(&r.type) != compare_class(&common) || compare_class(&common) == 0)
         if (!bind_convert(b, &r, &common))
             return false;
+    l.sql = bind_compare_key(b, &common, l.sql);
+    r.sql = bind_compare_key(b, &common, r.sql);
+    if (l.sql == NULL || r.sql == NULL)
+        return false;
     *sql = bind_text(b, "(%s%s%s%s)", l.sql, op, r.sql, bind_collate(b, &common));
     return *sql != NULL;
 }

@@ -84,6 +84,9 @@ static bool pred_in_list(struct binder *b, struct bscope *sc, const struct expr 
     if (v == NULL || !bind_common(b, v, x->nargs, &type))
         return false;
     fr_buf_init(&list, BIND_ARENA_BYTES);
+    for (size_t i = 0; i < x->nargs; i++)
+        if ((v[i].sql = bind_compare_key(b, &type, v[i].sql)) == NULL)
+            return false;
     for (size_t i = 1; i < x->nargs; i++)
         fr_buf_printf(&list, "%s%s", i == 1 ? "" : ",", v[i].sql);
     *sql = list.failed ? NULL
@@ -116,6 +119,9 @@ static bool pred_in_query(struct binder *b, struct bscope *sc, const struct expr
     if (!bind_operand(b, sc, x->args[0], &v[0]) || !one_column(b, sc, x->u.query, &bq, &v[1]) ||
         !bind_common(b, v, 2, &type))
         return false;
+    for (size_t i = 0; i < 2; i++)
+        if ((v[i].sql = bind_compare_key(b, &type, v[i].sql)) == NULL)
+            return false;
     if (strcmp(v[1].sql, "k1") == 0)
         *sql = bind_text(b, "((%s%s) %sIN (%s))", v[0].sql, bind_collate(b, &type),
                          x->negated ? "NOT " : "", bq.sql);

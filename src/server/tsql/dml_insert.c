@@ -207,6 +207,7 @@ static bool bind_rows(struct insertion *in, const struct insert_stmt *st, struct
         in->types[i] = bq.cols[i].rc.type;
     if (!add_defaults(in, in->types))
         return false;
+    limit = bind_rowcount(in->b);
     if (st->top != NULL && !bind_top(in->b, NULL, st->top, &limit))
         return false;
     if (in->ncells == in->ngiven && limit == NULL) {

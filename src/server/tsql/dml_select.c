@@ -100,6 +100,7 @@ bool change_bind(struct binder *b, const struct change_source *cs, struct change
         return false;
     c->os.table = c->t;
     c->os.from = cs->nfrom > 0 ? &c->sc : NULL;
+    c->limit = bind_rowcount(b);
     return cs->top == NULL || bind_top(b, &c->sc, cs->top, &c->limit);
 }
 

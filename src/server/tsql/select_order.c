@@ -32,6 +32,9 @@ static bool order_item(struct binder *b, struct bscope *sc, const struct bquery 
     if (!order_position(b, bq, it->expr, &at))
         return false;
     if (at > 0) {
+        x = (struct bexpr){ .type = bq->cols[at - 1].rc.type };
+        if (!bind_comparable(b, &x, "ORDER BY"))
+            return false;
         *sql = bind_text(b, "%zu%s%s", at, bind_collate(b, &bq->cols[at - 1].rc.type),
                          it->desc ? " DESC" : "");
         return *sql != NULL;
@@ -39,6 +42,8 @@ static bool order_item(struct binder *b, struct bscope *sc, const struct bquery 
     if (sc == NULL)
         return sqlerr_set(b->e, 104);
     if (!bind_expr(b, sc, it->expr, &x))
+        return false;
+    if (!bind_comparable(b, &x, "ORDER BY"))
         return false;
     if ((sc->ngroup > 0 || sc->has_aggregate) && x.ungrouped != NULL)
         return sqlerr_set(b->e, 8127, x.ungrouped);
@@ -61,6 +66,13 @@ static bool count_text(struct binder *b, struct bscope *sc, const struct expr *x
         return false;
     *sql = v.sql;
     return true;
+}
+
+const char *bind_rowcount(struct binder *b)
+{
+    int64_t most = session_options(b->ctx->session)->rowcount;
+
+    return most <= 0 ? NULL : bind_text(b, "%lld", (long long)most);
 }
 
 bool bind_top(struct binder *b, struct bscope *sc, const struct top *top, const char **sql)
