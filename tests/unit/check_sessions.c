@@ -176,8 +176,8 @@ END_TEST
 static const char *const endless[] = {
     "WAITFOR DELAY '00:01:00'",
     "WHILE 1 = 1 SET NOCOUNT ON",
-    "WITH n AS (SELECT x FROM (VALUES (1),(2),(3),(4),(5),(6),(7),(8),(9),(10)) v(x)) "
-    "SELECT COUNT_BIG(*) FROM n a, n b, n c, n d, n e, n f, n g, n h, n i, n j",
+    ("WITH n AS (SELECT x FROM (VALUES (1),(2),(3),(4),(5),(6),(7),(8),(9),(10)) v(x)) "
+     "SELECT COUNT_BIG(*) FROM n a, n b, n c, n d, n e, n f, n g, n h, n i, n j"),
     "BEGIN TRY WAITFOR DELAY '00:01:00' END TRY BEGIN CATCH SELECT 'caught' END CATCH",
 };
 
