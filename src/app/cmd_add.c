@@ -18,8 +18,10 @@ static char *options_text(const struct fr_settings *s, const char *source, size_
         const char *slash = strrchr(source, '/');
         char *full = realpath(".", NULL);
 
-        if (asprintf(&path, "%s%s%s%s%s", s->load.error_file[0] == '/' || full == NULL ? "" : full,
-                     s->load.error_file[0] == '/' ? "" : "/", s->load.error_file, count > 1 ? "." : "",
+        if (asprintf(&path, "%s%s%s%s%s",
+                     s->load.error_file[0] == '/' || full == NULL ? "" : full,
+                     s->load.error_file[0] == '/' ? "" : "/", s->load.error_file,
+                     count > 1 ? "." : "",
                      count > 1 ? (slash == NULL ? source : slash + 1) : "") >= 0)
             json_object_set_new(o, "error-file", json_string(path));
         free(path);
@@ -30,8 +32,9 @@ static char *options_text(const struct fr_settings *s, const char *source, size_
     return text;
 }
 
-static fr_status add_all(struct fr_settings *s, struct fr_control *control, const char *table,
-                         const struct sources *list, json_t *added, struct fr_err *err)
+static fr_status add_all(struct fr_settings *s, struct fr_control *control,
+                         const char *table, const struct sources *list, json_t *added,
+                         struct fr_err *err)
 {
     fr_status st = FR_OK;
 
@@ -55,16 +58,20 @@ static fr_status add_all(struct fr_settings *s, struct fr_control *control, cons
                              : fr_queue_add(control, &t, &task_id, &was_added, err);
         free(options);
         if (st == FR_OK && !was_added)
-            st = fr_err_set(err, FR_EARG, "%s is already queued for %s as task %lld (--again queues it once more)",
-                            t.source, table, (long long)task_id);
+            st = fr_err_set(
+                err, FR_EARG,
+                "%s is already queued for %s as task %lld (--again queues it once more)",
+                t.source, table, (long long)task_id);
         if (st == FR_OK)
-            json_array_append_new(added, json_pack("{s:I, s:s, s:s}", "task_id", (json_int_t)task_id, "source",
+            json_array_append_new(added, json_pack("{s:I, s:s, s:s}", "task_id",
+                                                   (json_int_t)task_id, "source",
                                                    t.source, "table", table));
     }
     return st;
 }
 
-/* A source the queue's workers could never open, or options no plan could have, is said at once. */
+/* A source the queue's workers could never open, or options no plan could have, is said
+ * at once. */
 static fr_status check(const struct sources *list, struct fr_err *err)
 {
     for (size_t i = 0; i < list->count; i++)
@@ -98,7 +105,8 @@ int command_add(struct fr_settings *s, struct fr_arguments *args, struct fr_err 
         putchar('\n');
         json_decref(doc);
     } else if (!s->quiet && json_array_size(added) > 0) {
-        printf("%zu task%s queued\n", json_array_size(added), json_array_size(added) == 1 ? "" : "s");
+        printf("%zu task%s queued\n", json_array_size(added),
+               json_array_size(added) == 1 ? "" : "s");
     }
     json_decref(added);
     sources_free(&list);

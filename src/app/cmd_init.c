@@ -1,4 +1,5 @@
-/* fullrack init: create or upgrade the control database, the schedulers' rows, and the target's ledger. */
+/* fullrack init: create or upgrade the control database, the schedulers' rows, and the
+ * target's ledger. */
 #include "app/command.h"
 #include "app/open.h"
 #include "db/statements.h"
@@ -15,7 +16,8 @@ struct scheduler_list {
     size_t count;
 };
 
-static fr_status take_scheduler(void *ctx, const struct fr_sql_row *row, struct fr_err *err)
+static fr_status take_scheduler(void *ctx, const struct fr_sql_row *row,
+                                struct fr_err *err)
 {
     struct scheduler_list *list = ctx;
 
@@ -25,7 +27,8 @@ static fr_status take_scheduler(void *ctx, const struct fr_sql_row *row, struct 
     return FR_OK;
 }
 
-static fr_status create_database(const struct fr_connector *c, const char *name, struct fr_err *err)
+static fr_status create_database(const struct fr_connector *c, const char *name,
+                                 struct fr_err *err)
 {
     char quoted[300], sql[MAX_STATEMENT_BYTES];
     struct fr_sql_param params[] = {fr_sql_in_text("@name", name)};
@@ -37,7 +40,8 @@ static fr_status create_database(const struct fr_connector *c, const char *name,
         return fr_err_set(err, FR_EARG, "the name of the control database is too long");
     st = fr_connector_control_server(c, &s, err);
     if (st == FR_OK)
-        st = fr_sql_run_params(s, "SELECT DB_ID(@name)", params, 1, fr_sql_take_one, &one, err);
+        st = fr_sql_run_params(s, "SELECT DB_ID(@name)", params, 1, fr_sql_take_one, &one,
+                               err);
     if (st == FR_OK && (!one.found || one.values[0] == NULL)) {
         snprintf(sql, sizeof sql, "CREATE DATABASE %s", quoted);
         st = fr_sql_run(s, sql, NULL, NULL, err);
@@ -48,9 +52,10 @@ static fr_status create_database(const struct fr_connector *c, const char *name,
     return st;
 }
 
-/* The schedulers a worker may use: the target's visible ones.  A server that does not show them gives none. */
-static fr_status ask_schedulers(const struct fr_connector *c, struct scheduler_list *list, bool *shown,
-                                struct fr_err *err)
+/* The schedulers a worker may use: the target's visible ones.  A server that does not
+ * show them gives none. */
+static fr_status ask_schedulers(const struct fr_connector *c, struct scheduler_list *list,
+                                bool *shown, struct fr_err *err)
 {
     struct fr_sql *s = NULL;
     fr_status st = fr_connector_target(c, NULL, "fullrack init", &s, err);
@@ -60,7 +65,8 @@ static fr_status ask_schedulers(const struct fr_connector *c, struct scheduler_l
         return st;
     if (fr_sql_run(s, fr_stmt_visible_schedulers, take_scheduler, list, NULL) == FR_OK)
         *shown = list->count > 0;
-    /* the ledger belongs to the target database; without the right to make it, load says so */
+    /* the ledger belongs to the target database; without the right to make it, load says
+     * so */
     if (c->settings->database != NULL)
         st = fr_ledger_create(s, err);
     fr_sql_close(&s);
@@ -91,12 +97,14 @@ int command_init(struct fr_settings *s, struct fr_arguments *args, struct fr_err
     if (st == FR_OK)
         st = fr_control_fill_schedulers(control, list.ids, list.count, &total, err);
     if (st == FR_OK && s->json)
-        printf("{\"control_database\": \"%s\", \"schedulers\": %lld}\n", fr_settings_control_database(s),
-               (long long)total);
+        printf("{\"control_database\": \"%s\", \"schedulers\": %lld}\n",
+               fr_settings_control_database(s), (long long)total);
     else if (st == FR_OK && !s->quiet)
-        printf("control database %s is ready; %lld scheduler%s may carry a load%s\n", fr_settings_control_database(s),
-               (long long)total, total == 1 ? "" : "s",
-               shown ? "" : " (the server does not show its schedulers: add rows to scheduler_use for more)");
+        printf("control database %s is ready; %lld scheduler%s may carry a load%s\n",
+               fr_settings_control_database(s), (long long)total, total == 1 ? "" : "s",
+               shown ? ""
+                     : " (the server does not show its schedulers: add rows to "
+                       "scheduler_use for more)");
     fr_sql_close(&control);
     fr_connector_free(&c);
     return fr_status_exit(st);

@@ -7,16 +7,22 @@
 #include <stdio.h>
 #include <string.h>
 
-static fr_status check_sources(const struct fr_settings *s, const struct sources *list, struct fr_err *err)
+static fr_status check_sources(const struct fr_settings *s, const struct sources *list,
+                               struct fr_err *err)
 {
     for (size_t i = 0; i < list->count; i++)
         if (strcmp(list->items[i], "-") == 0 && list->count > 1)
-            return fr_err_set(err, FR_EARG, "standard input (-) cannot be loaded together with other sources");
+            return fr_err_set(
+                err, FR_EARG,
+                "standard input (-) cannot be loaded together with other sources");
     if (s->resume != NULL && list->count != 1)
-        return fr_err_set(err, FR_EARG, "--resume goes on with one load: give its one source");
+        return fr_err_set(err, FR_EARG,
+                          "--resume goes on with one load: give its one source");
     if (s->resume != NULL && strcmp(list->items[0], "-") == 0)
-        return fr_err_set(err, FR_EARG, "standard input cannot be read twice: --resume needs a file");
-    if (s->resume != NULL && (strlen(s->resume) != 36 || strspn(s->resume, "0123456789abcdefABCDEF-") != 36))
+        return fr_err_set(err, FR_EARG,
+                          "standard input cannot be read twice: --resume needs a file");
+    if (s->resume != NULL &&
+        (strlen(s->resume) != 36 || strspn(s->resume, "0123456789abcdefABCDEF-") != 36))
         return fr_err_set(err, FR_EARG, "--resume %s: not a load id", s->resume);
     return FR_OK;
 }

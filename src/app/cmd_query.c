@@ -46,15 +46,18 @@ static void print_line(const struct printer *p, const struct fr_sql_row *row, bo
     putchar('\n');
 }
 
-static fr_status take_json(struct printer *p, const struct fr_sql_row *row, struct fr_err *err)
+static fr_status take_json(struct printer *p, const struct fr_sql_row *row,
+                           struct fr_err *err)
 {
     json_t *values = json_array();
 
     for (size_t i = 0; i < row->columns; i++) {
         if (json_array_size(p->columns) <= i)
             json_array_append_new(p->columns, json_string(row->names[i]));
-        json_array_append_new(values, row->values[i] == NULL ? json_null()
-                                                             : json_stringn(row->values[i], row->lengths[i]));
+        json_array_append_new(values,
+                              row->values[i] == NULL
+                                  ? json_null()
+                                  : json_stringn(row->values[i], row->lengths[i]));
     }
     if (json_array_size(values) != row->columns)
         return fr_err_set(err, FR_ENOMEM, "no memory for a row");

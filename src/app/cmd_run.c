@@ -26,13 +26,16 @@ int command_run(struct fr_settings *s, struct fr_arguments *args, struct fr_err 
     return st == FR_OK ? exit_status : fr_status_exit(st);
 }
 
-int command_spawnmany(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err)
+int command_spawnmany(struct fr_settings *s, struct fr_arguments *args,
+                      struct fr_err *err)
 {
     /* the record team's call was `Spawnmany Bulk2 96`: the number is the last word */
     const char *number = args->items[args->count - 1];
 
     if (fr_num_i64(number, 1, 1024, &s->workers) != FR_OK)
-        return fr_status_exit(fr_err_set(err, FR_EARG, "spawnmany %s: expected a number of workers, 1 to 1024", number));
+        return fr_status_exit(
+            fr_err_set(err, FR_EARG,
+                       "spawnmany %s: expected a number of workers, 1 to 1024", number));
     return command_run(s, args, err);
 }
 
@@ -45,12 +48,14 @@ int command_start(struct fr_settings *s, struct fr_arguments *args, struct fr_er
     fr_status st;
 
     if (fr_num_i64(args->items[0], 1, INT64_MAX, &run_id) != FR_OK)
-        return fr_status_exit(fr_err_set(err, FR_EARG, "%s is not the number of a run", args->items[0]));
+        return fr_status_exit(
+            fr_err_set(err, FR_EARG, "%s is not the number of a run", args->items[0]));
     st = open_control(s, &connector, &control, err);
     if (st == FR_OK)
         st = fr_run_signal_start(control, run_id, &raised, err);
     if (st == FR_OK && !raised)
-        st = fr_err_set(err, FR_EARG, "there is no run %lld in the control database", (long long)run_id);
+        st = fr_err_set(err, FR_EARG, "there is no run %lld in the control database",
+                        (long long)run_id);
     if (st == FR_OK && !s->quiet)
         printf("run %lld started\n", (long long)run_id);
     fr_control_close(&control);

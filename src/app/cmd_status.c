@@ -15,13 +15,16 @@ struct section {
 
 static const struct section sections[] = {
     {"tasks", "last tasks",
-     "SELECT TOP (20) task_id, state, source, target_table, attempts, rows_loaded, rows_rejected, duration_ms, "
+     "SELECT TOP (20) task_id, state, source, target_table, attempts, rows_loaded, "
+     "rows_rejected, duration_ms, "
      "scheduler_id, worker, last_error FROM dbo.work_queue ORDER BY task_id DESC"},
     {"schedulers", "schedulers",
-     "SELECT scheduler_id, CASE WHEN claim_token IS NULL THEN 'free' ELSE 'used' END AS state, worker, host, spid, "
+     "SELECT scheduler_id, CASE WHEN claim_token IS NULL THEN 'free' ELSE 'used' END AS "
+     "state, worker, host, spid, "
      "claims FROM dbo.scheduler_use ORDER BY scheduler_id"},
     {"workers", "workers of the last run",
-     "SELECT worker, host, pid, state, spid, scheduler_id, pin_attempts, last_seen FROM dbo.worker WHERE run_id = "
+     "SELECT worker, host, pid, state, spid, scheduler_id, pin_attempts, last_seen FROM "
+     "dbo.worker WHERE run_id = "
      "(SELECT MAX(run_id) FROM dbo.worker) ORDER BY worker_id"},
 };
 
@@ -33,9 +36,13 @@ static fr_status take_row(void *ctx, const struct fr_sql_row *row, struct fr_err
     (void)err;
     for (size_t i = 0; i < row->columns; i++) {
         const char *v = row->values[i];
-        bool number = v != NULL && v[0] != '\0' && strspn(v, "0123456789") == strlen(v) && strlen(v) < 19;
+        bool number = v != NULL && v[0] != '\0' && strspn(v, "0123456789") == strlen(v) &&
+                      strlen(v) < 19;
 
-        json_object_set_new(o, row->names[i], v == NULL ? json_null() : number ? json_integer(strtoll(v, NULL, 10)) : json_string(v));
+        json_object_set_new(o, row->names[i],
+                            v == NULL ? json_null()
+                            : number  ? json_integer(strtoll(v, NULL, 10))
+                                      : json_string(v));
     }
     json_array_append_new((json_t *)ctx, o);
     return FR_OK;
@@ -63,7 +70,8 @@ static void print_table(const struct section *s, json_t *rows)
     }
 }
 
-static fr_status show(struct fr_settings *s, struct fr_control *control, struct fr_err *err)
+static fr_status show(struct fr_settings *s, struct fr_control *control,
+                      struct fr_err *err)
 {
     struct fr_queue_state q;
     json_t *doc;
@@ -71,12 +79,14 @@ static fr_status show(struct fr_settings *s, struct fr_control *control, struct 
 
     if (st != FR_OK)
         return st;
-    doc = json_pack("{s:{s:I, s:I, s:I, s:I, s:I}}", "queue", "ready", (json_int_t)q.ready, "active",
-                    (json_int_t)q.active, "done", (json_int_t)q.done, "failed", (json_int_t)q.failed, "cancelled",
-                    (json_int_t)q.cancelled);
+    doc =
+        json_pack("{s:{s:I, s:I, s:I, s:I, s:I}}", "queue", "ready", (json_int_t)q.ready,
+                  "active", (json_int_t)q.active, "done", (json_int_t)q.done, "failed",
+                  (json_int_t)q.failed, "cancelled", (json_int_t)q.cancelled);
     if (!s->json)
-        printf("queue: %lld ready, %lld active, %lld done, %lld failed, %lld cancelled\n", (long long)q.ready,
-               (long long)q.active, (long long)q.done, (long long)q.failed, (long long)q.cancelled);
+        printf("queue: %lld ready, %lld active, %lld done, %lld failed, %lld cancelled\n",
+               (long long)q.ready, (long long)q.active, (long long)q.done,
+               (long long)q.failed, (long long)q.cancelled);
     for (size_t i = 0; st == FR_OK && i < sizeof sections / sizeof sections[0]; i++) {
         json_t *rows = json_array();
 

@@ -10,10 +10,11 @@ struct command {
     const char *name;
     const char *arguments; /* for the usage line */
     const char *summary;
-    const char *examples;  /* lines for --help, may be NULL */
-    unsigned groups;       /* options it takes */
+    const char *examples; /* lines for --help, may be NULL */
+    unsigned groups;      /* options it takes */
     size_t min_arguments, max_arguments;
-    /* Returns the command's exit status; err is printed when it is filled (status not FR_OK). */
+    /* Returns the command's exit status; err is printed when it is filled (status not
+     * FR_OK). */
     int (*run)(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
 };
 
@@ -21,7 +22,8 @@ int command_load(struct fr_settings *s, struct fr_arguments *args, struct fr_err
 int command_init(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
 int command_add(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
 int command_run(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
-int command_spawnmany(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
+int command_spawnmany(struct fr_settings *s, struct fr_arguments *args,
+                      struct fr_err *err);
 int command_worker(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
 int command_start(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
 int command_status(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);

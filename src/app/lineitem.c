@@ -7,21 +7,38 @@ enum {
     ROWS_PER_SCALE = 6000000,
     PARTS_PER_SCALE = 200000,
     SUPPLIERS_PER_SCALE = 10000,
-    FIRST_ORDER_DATE = 8035,  /* 1992-01-01 */
-    LAST_ORDER_DATE = 10440,  /* 1998-08-02: 151 days before the last date */
-    CURRENT_DATE = 9298,      /* 1995-06-17 */
+    FIRST_ORDER_DATE = 8035, /* 1992-01-01 */
+    LAST_ORDER_DATE = 10440, /* 1998-08-02: 151 days before the last date */
+    CURRENT_DATE = 9298,     /* 1995-06-17 */
     MIN_COMMENT = 10,
     MAX_COMMENT = 43
 };
 
-static const char *const instructions[] = {"DELIVER IN PERSON", "COLLECT COD", "NONE", "TAKE BACK RETURN"};
-static const char *const modes[] = {"REG AIR", "AIR", "RAIL", "SHIP", "TRUCK", "MAIL", "FOB"};
+static const char *const instructions[] = {"DELIVER IN PERSON", "COLLECT COD", "NONE",
+                                           "TAKE BACK RETURN"};
+static const char *const modes[] = {"REG AIR", "AIR",  "RAIL", "SHIP",
+                                    "TRUCK",   "MAIL", "FOB"};
 static const char *const words[] = {
-    "furiously", "quickly", "carefully", "blithely", "slyly",     "final",   "pending",  "ironic",   "express",
-    "regular",   "special", "bold",      "silent",   "even",      "unusual", "deposits", "packages", "requests",
-    "accounts",  "foxes",   "ideas",     "theodolites", "pinto beans", "instructions", "platelets", "asymptotes",
-    "sleep",     "wake",    "nag",       "haggle",   "cajole",    "detect",  "integrate", "boost",   "about the",
-    "above the", "among the", "according to the", "after the", "across the",
+    "furiously",   "quickly",
+    "carefully",   "blithely",
+    "slyly",       "final",
+    "pending",     "ironic",
+    "express",     "regular",
+    "special",     "bold",
+    "silent",      "even",
+    "unusual",     "deposits",
+    "packages",    "requests",
+    "accounts",    "foxes",
+    "ideas",       "theodolites",
+    "pinto beans", "instructions",
+    "platelets",   "asymptotes",
+    "sleep",       "wake",
+    "nag",         "haggle",
+    "cajole",      "detect",
+    "integrate",   "boost",
+    "about the",   "above the",
+    "among the",   "according to the",
+    "after the",   "across the",
 };
 
 /* splitmix64 */
@@ -75,7 +92,8 @@ static const char *date_text(int32_t days, char out[11])
     int32_t month = mp < 10 ? mp + 3 : mp - 9;
     unsigned year = (unsigned)(yoe + era * 400 + (month <= 2 ? 1 : 0)) % 10000;
 
-    snprintf(out, 11, "%04u-%02u-%02u", year, (unsigned)month % 100, (unsigned)(doy - (153 * mp + 2) / 5 + 1) % 100);
+    snprintf(out, 11, "%04u-%02u-%02u", year, (unsigned)month % 100,
+             (unsigned)(doy - (153 * mp + 2) / 5 + 1) % 100);
     return out;
 }
 
@@ -100,7 +118,8 @@ static const char *comment_text(struct lineitem_generator *g, char out[MAX_COMME
 
 size_t lineitem_next(struct lineitem_generator *g, char out[LINEITEM_ROW_MAX_BYTES])
 {
-    uint64_t parts = scaled(PARTS_PER_SCALE, g->total_rows), suppliers = scaled(SUPPLIERS_PER_SCALE, g->total_rows);
+    uint64_t parts = scaled(PARTS_PER_SCALE, g->total_rows),
+             suppliers = scaled(SUPPLIERS_PER_SCALE, g->total_rows);
     uint64_t part, supplier, quantity, price, order_key, discount, tax;
     int32_t ship, commit, receipt;
     char ship_text[11], commit_text[11], receipt_text[11], comment[MAX_COMMENT + 1];
@@ -115,7 +134,9 @@ size_t lineitem_next(struct lineitem_generator *g, char out[LINEITEM_ROW_MAX_BYT
     /* order keys are sparse: the first 8 of each 32 */
     order_key = (g->order / 8) * 32 + g->order % 8 + 1;
     part = between(g, 1, parts);
-    supplier = (part + between(g, 0, 3) * (suppliers / 4 + (part - 1) / suppliers)) % suppliers + 1;
+    supplier =
+        (part + between(g, 0, 3) * (suppliers / 4 + (part - 1) / suppliers)) % suppliers +
+        1;
     quantity = between(g, 1, 50);
     price = quantity * (90000 + (part / 10) % 20001 + 100 * (part % 1000)); /* cents */
     discount = between(g, 0, 10);
@@ -126,11 +147,15 @@ size_t lineitem_next(struct lineitem_generator *g, char out[LINEITEM_ROW_MAX_BYT
     flag = receipt > CURRENT_DATE ? "N" : between(g, 0, 1) == 0 ? "R" : "A";
     instruct = instructions[between(g, 0, 3)];
     mode = modes[between(g, 0, 6)];
-    n = snprintf(out, LINEITEM_ROW_MAX_BYTES, "%llu|%llu|%llu|%u|%llu|%llu.%02llu|0.%02llu|0.%02llu|%s|%s|%s|%s|%s|%s|%s|%s\n",
-                 (unsigned long long)order_key, (unsigned long long)part, (unsigned long long)supplier, g->line,
-                 (unsigned long long)quantity, (unsigned long long)(price / 100), (unsigned long long)(price % 100),
-                 (unsigned long long)discount, (unsigned long long)tax, flag, ship > CURRENT_DATE ? "O" : "F",
-                 date_text(ship, ship_text), date_text(commit, commit_text), date_text(receipt, receipt_text), instruct,
-                 mode, comment_text(g, comment));
+    n = snprintf(
+        out, LINEITEM_ROW_MAX_BYTES,
+        "%llu|%llu|%llu|%u|%llu|%llu.%02llu|0.%02llu|0.%02llu|%s|%s|%s|%s|%s|%s|%s|%s\n",
+        (unsigned long long)order_key, (unsigned long long)part,
+        (unsigned long long)supplier, g->line, (unsigned long long)quantity,
+        (unsigned long long)(price / 100), (unsigned long long)(price % 100),
+        (unsigned long long)discount, (unsigned long long)tax, flag,
+        ship > CURRENT_DATE ? "O" : "F", date_text(ship, ship_text),
+        date_text(commit, commit_text), date_text(receipt, receipt_text), instruct, mode,
+        comment_text(g, comment));
     return n < 0 ? 0 : (size_t)n;
 }

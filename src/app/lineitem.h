@@ -1,7 +1,9 @@
 /*
- * lineitem.h - rows of TPC-H's LineItem table, by the value rules of its specification (4.2.3).
+ * lineitem.h - rows of TPC-H's LineItem table, by the value rules of its specification
+ * (4.2.3).
  *
- * The same seed gives the same rows, however many files they go to.  One thread per generator.
+ * The same seed gives the same rows, however many files they go to.  One thread per
+ * generator.
  */
 #ifndef FR_APP_LINEITEM_H
 #define FR_APP_LINEITEM_H
@@ -22,7 +24,8 @@ struct lineitem_generator {
 
 /* total_rows sets the scale: 6,000,000 rows are about TPC-H's scale factor 1. */
 void lineitem_init(struct lineitem_generator *g, uint64_t seed, uint64_t total_rows);
-/* Next row with '|' between the columns and LF at the end (no '|' before it); returns its bytes. */
+/* Next row with '|' between the columns and LF at the end (no '|' before it); returns its
+ * bytes. */
 size_t lineitem_next(struct lineitem_generator *g, char out[LINEITEM_ROW_MAX_BYTES]);
 
 #endif

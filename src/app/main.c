@@ -17,25 +17,29 @@ static const struct command commands[] = {
      "  fullrack add -S db1 -U etl -d sales dbo.lineitem '/data/lineitem.*.tbl' -t '|'\n",
      CONTROL | FR_GROUP_LOAD | FR_GROUP_QUEUE, 2, SIZE_MAX, command_add},
     {"gen", "lineitem", "make TPC-H LineItem files",
-     "  fullrack gen lineitem --rows 1000000 --files 8 --dir data\n", FR_GROUP_OUTPUT | FR_GROUP_GEN, 1, 1, command_gen},
-    {"init", "", "create or upgrade the control database", "  fullrack init -S db1 -U etl -d sales\n", CONTROL, 0, 0,
-     command_init},
+     "  fullrack gen lineitem --rows 1000000 --files 8 --dir data\n",
+     FR_GROUP_OUTPUT | FR_GROUP_GEN, 1, 1, command_gen},
+    {"init", "", "create or upgrade the control database",
+     "  fullrack init -S db1 -U etl -d sales\n", CONTROL, 0, 0, command_init},
     {"load", "TABLE FILE...", "load files now, without a queue",
      "  fullrack load -S db1 -U etl -d sales dbo.lineitem lineitem.1.tbl -t '|'\n"
-     "  zcat big.csv.gz | fullrack load -S db1 -U etl -d sales dbo.t - --format csv --header match\n",
+     "  zcat big.csv.gz | fullrack load -S db1 -U etl -d sales dbo.t - --format csv "
+     "--header match\n",
      SERVER | FR_GROUP_LOAD | FR_GROUP_RUN | FR_GROUP_RESUME, 2, SIZE_MAX, command_load},
     {"query", "SQL", "run one statement, print its rows",
-     "  fullrack query -S db1 -U etl -d sales 'SELECT COUNT(*) FROM dbo.lineitem'\n", SERVER | FR_GROUP_QUERY, 1, 1,
-     command_query},
-    {"run", "", "drain the queue with one worker per scheduler", "  fullrack run -S db1 -U etl -d sales\n",
-     CONTROL | FR_GROUP_RUN, 0, 0, command_run},
-    {"spawnmany", "[NAME] N", "run with N workers, as the record team called it", "  spawnmany 96\n",
-     CONTROL | FR_GROUP_RUN, 1, 2, command_spawnmany},
-    {"start", "RUN", "raise the start signal of a run begun with --no-start", "  fullrack start 12 -S db1 -U etl\n",
-     CONTROL, 1, 1, command_start},
-    {"status", "", "the queue, the schedulers, the workers", "  fullrack status -S db1 -U etl\n", CONTROL, 0, 0,
-     command_status},
-    {"worker", "", "one worker in the foreground", "  fullrack worker -S db1 -U etl -d sales --run-id 12\n",
+     "  fullrack query -S db1 -U etl -d sales 'SELECT COUNT(*) FROM dbo.lineitem'\n",
+     SERVER | FR_GROUP_QUERY, 1, 1, command_query},
+    {"run", "", "drain the queue with one worker per scheduler",
+     "  fullrack run -S db1 -U etl -d sales\n", CONTROL | FR_GROUP_RUN, 0, 0,
+     command_run},
+    {"spawnmany", "[NAME] N", "run with N workers, as the record team called it",
+     "  spawnmany 96\n", CONTROL | FR_GROUP_RUN, 1, 2, command_spawnmany},
+    {"start", "RUN", "raise the start signal of a run begun with --no-start",
+     "  fullrack start 12 -S db1 -U etl\n", CONTROL, 1, 1, command_start},
+    {"status", "", "the queue, the schedulers, the workers",
+     "  fullrack status -S db1 -U etl\n", CONTROL, 0, 0, command_status},
+    {"worker", "", "one worker in the foreground",
+     "  fullrack worker -S db1 -U etl -d sales --run-id 12\n",
      CONTROL | FR_GROUP_RUN | FR_GROUP_CHILD, 0, 0, command_worker},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
@@ -47,14 +51,16 @@ static void print_commands(FILE *out)
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
     fprintf(out, "\n`fullrack COMMAND --help` lists a command's options.\n"
-                 "Every option can also stand in the environment (FULLRACK_<OPTION>) or in --config FILE.\n"
-                 "Exit status: 0 all loaded, 1 some task failed, 2 wrong usage, 3 cannot connect, 4 interrupted.\n");
+                 "Every option can also stand in the environment (FULLRACK_<OPTION>) or "
+                 "in --config FILE.\n"
+                 "Exit status: 0 all loaded, 1 some task failed, 2 wrong usage, 3 cannot "
+                 "connect, 4 interrupted.\n");
 }
 
 static void print_help(const struct command *c)
 {
-    printf("Usage: fullrack %s [OPTION]...%s%s\n%s.\n\nOptions:\n", c->name, c->arguments[0] == '\0' ? "" : " ",
-           c->arguments, c->summary);
+    printf("Usage: fullrack %s [OPTION]...%s%s\n%s.\n\nOptions:\n", c->name,
+           c->arguments[0] == '\0' ? "" : " ", c->arguments, c->summary);
     fr_settings_print_help(c->groups, stdout);
     if (c->examples != NULL)
         printf("\nExamples:\n%s", c->examples);
@@ -68,12 +74,15 @@ static const struct command *find_command(const char *name)
     return NULL;
 }
 
-static fr_status check_arguments(const struct command *c, const struct fr_arguments *args, struct fr_err *err)
+static fr_status check_arguments(const struct command *c, const struct fr_arguments *args,
+                                 struct fr_err *err)
 {
     if (args->count < c->min_arguments)
-        return fr_err_set(err, FR_EARG, "%s needs %s (try fullrack %s --help)", c->name, c->arguments, c->name);
+        return fr_err_set(err, FR_EARG, "%s needs %s (try fullrack %s --help)", c->name,
+                          c->arguments, c->name);
     if (args->count > c->max_arguments)
-        return fr_err_set(err, FR_EARG, "%s: unexpected argument %s", c->name, args->items[c->max_arguments]);
+        return fr_err_set(err, FR_EARG, "%s: unexpected argument %s", c->name,
+                          args->items[c->max_arguments]);
     return FR_OK;
 }
 
@@ -95,7 +104,9 @@ static int run_command(const struct command *c, int argc, char **argv)
         exit_status = 0;
     } else {
         fr_log_set_level(s.verbose ? FR_LOG_DEBUG : s.quiet ? FR_LOG_ERROR : FR_LOG_WARN);
-        exit_status = check_arguments(c, &args, &err) == FR_OK ? c->run(&s, &args, &err) : fr_status_exit(err.status);
+        exit_status = check_arguments(c, &args, &err) == FR_OK
+                          ? c->run(&s, &args, &err)
+                          : fr_status_exit(err.status);
     }
     if (err.status != FR_OK && exit_status != 0)
         fr_log(FR_LOG_ERROR, "%s", err.text);
@@ -117,7 +128,8 @@ int main(int argc, char **argv)
     fr_log_init("fullrack", FR_LOG_WARN);
     if (strcmp(program, "spawnmany") == 0)
         return run_command(find_command("spawnmany"), argc - 1, argv + 1);
-    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
         print_commands(argc < 2 ? stderr : stdout);
         return argc < 2 ? 2 : 0;
     }

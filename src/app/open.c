@@ -9,7 +9,8 @@ fr_status open_settings(struct fr_settings *s, struct fr_err *err)
     return st == FR_OK ? fr_settings_find_password(s, err) : st;
 }
 
-fr_status open_connector(struct fr_settings *s, struct fr_connector *c, struct fr_err *err)
+fr_status open_connector(struct fr_settings *s, struct fr_connector *c,
+                         struct fr_err *err)
 {
     fr_status st;
 
@@ -18,7 +19,8 @@ fr_status open_connector(struct fr_settings *s, struct fr_connector *c, struct f
     return st == FR_OK ? fr_connector_init(c, s, err) : st;
 }
 
-fr_status open_control(struct fr_settings *s, struct fr_connector *c, struct fr_control **out, struct fr_err *err)
+fr_status open_control(struct fr_settings *s, struct fr_connector *c,
+                       struct fr_control **out, struct fr_err *err)
 {
     fr_status st = open_connector(s, c, err);
 

@@ -7,8 +7,10 @@
 /* Server and login are given, the password is found; FR_EARG says what is missing. */
 fr_status open_settings(struct fr_settings *s, struct fr_err *err);
 /* As above, then db-lib is ready to connect.  fr_connector_free(c) in every case. */
-fr_status open_connector(struct fr_settings *s, struct fr_connector *c, struct fr_err *err);
+fr_status open_connector(struct fr_settings *s, struct fr_connector *c,
+                         struct fr_err *err);
 /* As above, then the control database is open.  Also fr_control_close(). */
-fr_status open_control(struct fr_settings *s, struct fr_connector *c, struct fr_control **out, struct fr_err *err);
+fr_status open_control(struct fr_settings *s, struct fr_connector *c,
+                       struct fr_control **out, struct fr_err *err);
 
 #endif

@@ -49,7 +49,8 @@ static int compare_items(const void *a, const void *b)
     return order != 0 ? order : strcmp(x, y);
 }
 
-static fr_status add(struct sources *out, const char *path, bool make_absolute, struct fr_err *err)
+static fr_status add(struct sources *out, const char *path, bool make_absolute,
+                     struct fr_err *err)
 {
     char folder[PATH_MAX], *item = NULL;
     char **grown;
@@ -61,7 +62,8 @@ static fr_status add(struct sources *out, const char *path, bool make_absolute, 
         return fr_err_set(err, FR_ENOMEM, "no memory for the list of files");
     out->items = grown;
     if (make_absolute && path[0] != '/' && strcmp(path, "-") != 0) {
-        if (getcwd(folder, sizeof folder) == NULL || asprintf(&item, "%s/%s", folder, path) < 0)
+        if (getcwd(folder, sizeof folder) == NULL ||
+            asprintf(&item, "%s/%s", folder, path) < 0)
             return fr_err_errno(err, FR_EIO, errno, "%s", path);
     } else {
         item = strdup(path);
@@ -73,7 +75,8 @@ static fr_status add(struct sources *out, const char *path, bool make_absolute, 
 }
 
 /* The regular files of a folder, hidden ones left out. */
-static fr_status add_folder(struct sources *out, const char *path, bool make_absolute, struct fr_err *err)
+static fr_status add_folder(struct sources *out, const char *path, bool make_absolute,
+                            struct fr_err *err)
 {
     DIR *d = opendir(path);
     size_t before = out->count;
@@ -86,7 +89,8 @@ static fr_status add_folder(struct sources *out, const char *path, bool make_abs
         char full[PATH_MAX];
         struct stat info;
 
-        if (e->d_name[0] == '.' || snprintf(full, sizeof full, "%s/%s", path, e->d_name) >= (int)sizeof full)
+        if (e->d_name[0] == '.' ||
+            snprintf(full, sizeof full, "%s/%s", path, e->d_name) >= (int)sizeof full)
             continue;
         if (stat(full, &info) == 0 && S_ISREG(info.st_mode))
             st = add(out, full, make_absolute, err);
@@ -95,11 +99,13 @@ static fr_status add_folder(struct sources *out, const char *path, bool make_abs
     if (st == FR_OK && out->count == before)
         st = fr_err_set(err, FR_EARG, "folder %s has no file", path);
     if (out->count > before)
-        qsort(out->items + before, out->count - before, sizeof *out->items, compare_items);
+        qsort(out->items + before, out->count - before, sizeof *out->items,
+              compare_items);
     return st;
 }
 
-static fr_status add_pattern(struct sources *out, const char *pattern, bool make_absolute, struct fr_err *err)
+static fr_status add_pattern(struct sources *out, const char *pattern, bool make_absolute,
+                             struct fr_err *err)
 {
     size_t before = out->count;
     fr_status st = FR_OK;
@@ -111,12 +117,13 @@ static fr_status add_pattern(struct sources *out, const char *pattern, bool make
         st = add(out, g.gl_pathv[i], make_absolute, err);
     globfree(&g);
     if (out->count > before)
-        qsort(out->items + before, out->count - before, sizeof *out->items, compare_items);
+        qsort(out->items + before, out->count - before, sizeof *out->items,
+              compare_items);
     return st;
 }
 
-fr_status sources_expand(char **arguments, size_t count, bool make_absolute, struct sources *out,
-                         struct fr_err *err)
+fr_status sources_expand(char **arguments, size_t count, bool make_absolute,
+                         struct sources *out, struct fr_err *err)
 {
     fr_status st = FR_OK;
 

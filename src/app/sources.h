@@ -1,4 +1,5 @@
-/* sources.h - from the FILE arguments of a command to a list of sources: globs and folders opened, natural order. */
+/* sources.h - from the FILE arguments of a command to a list of sources: globs and
+ * folders opened, natural order. */
 #ifndef FR_APP_SOURCES_H
 #define FR_APP_SOURCES_H
 
@@ -12,11 +13,12 @@ struct sources {
 };
 
 /*
- * make_absolute: as the queue keeps them, for workers that start elsewhere.  A file that does not exist stays in
- * the list: its task fails and says so.  FR_EARG: a pattern or folder without any file.
+ * make_absolute: as the queue keeps them, for workers that start elsewhere.  A file that
+ * does not exist stays in the list: its task fails and says so.  FR_EARG: a pattern or
+ * folder without any file.
  */
-fr_status sources_expand(char **arguments, size_t count, bool make_absolute, struct sources *out,
-                         struct fr_err *err);
+fr_status sources_expand(char **arguments, size_t count, bool make_absolute,
+                         struct sources *out, struct fr_err *err);
 void sources_free(struct sources *s);
 /* part2 before part10. */
 int sources_compare_natural(const char *a, const char *b);

@@ -12,15 +12,16 @@
 #include <stddef.h>
 
 struct fr_buf {
-    char *data;      /* owned; data[len] is NUL once anything was appended */
+    char *data; /* owned; data[len] is NUL once anything was appended */
     size_t len;
     size_t cap;
-    size_t max;      /* len never exceeds this */
-    bool failed;     /* an append did not fit or memory ran out */
+    size_t max;  /* len never exceeds this */
+    bool failed; /* an append did not fit or memory ran out */
 };
 
 void fr_buf_init(struct fr_buf *b, size_t max_bytes);
-void fr_buf_free(struct fr_buf *b);  /* frees; the buffer may be used again, same maximum */
+void fr_buf_free(
+    struct fr_buf *b); /* frees; the buffer may be used again, same maximum */
 void fr_buf_reset(struct fr_buf *b); /* length 0, memory kept, failure forgotten */
 
 /* Make room for n more bytes; false when over the maximum or out of memory. */

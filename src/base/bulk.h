@@ -1,13 +1,15 @@
 /*
  * bulk.h - a bulk engine: what carries converted rows to the server.
  *
- * db/ implements it over db-lib's bcp calls.  A bulk copy belongs to an SQL session (base/sql.h) and to its
- * thread.  The caller converts a row *whole* into the engine's cells, then sends it; a
- * failure while sending means that the stream is broken: drop the connection.
+ * db/ implements it over db-lib's bcp calls.  A bulk copy belongs to an SQL session
+ * (base/sql.h) and to its thread.  The caller converts a row *whole* into the engine's
+ * cells, then sends it; a failure while sending means that the stream is broken: drop the
+ * connection.
  *
- * A cell is the engine's memory for one column: a signed 32-bit length in front (FR_CELL_NULL, or bytes of a
- * variable-length value, or the size of a fixed one), then the value in the host form of
- * its type.  Cells of variable length grow with fr_bulk_ops.grow.
+ * A cell is the engine's memory for one column: a signed 32-bit length in front
+ * (FR_CELL_NULL, or bytes of a variable-length value, or the size of a fixed one), then
+ * the value in the host form of its type.  Cells of variable length grow with
+ * fr_bulk_ops.grow.
  */
 #ifndef FR_BASE_BULK_H
 #define FR_BASE_BULK_H
@@ -51,12 +53,12 @@ enum fr_type {
 
 /*
  * Host forms:
- *   bit, tinyint uint8_t; smallint int16_t; int int32_t; bigint int64_t; real float; float double
- *   smallmoney int32_t and money int64_t, both times 10^4
- *   decimal struct fr_decimal; date, time, datetime2, datetimeoffset struct fr_datetime
- *   datetime struct fr_datetime_old; smalldatetime struct fr_smalldatetime
- *   char, varchar, text: bytes in the column's code page; nchar, nvarchar, ntext: UTF-16LE
- *   binary types: bytes; uniqueidentifier: 16 bytes in wire order
+ *   bit, tinyint uint8_t; smallint int16_t; int int32_t; bigint int64_t; real float;
+ * float double smallmoney int32_t and money int64_t, both times 10^4 decimal struct
+ * fr_decimal; date, time, datetime2, datetimeoffset struct fr_datetime datetime struct
+ * fr_datetime_old; smalldatetime struct fr_smalldatetime char, varchar, text: bytes in
+ * the column's code page; nchar, nvarchar, ntext: UTF-16LE binary types: bytes;
+ * uniqueidentifier: 16 bytes in wire order
  */
 struct fr_decimal {
     uint8_t precision;
@@ -80,8 +82,8 @@ struct fr_smalldatetime {
 };
 
 struct fr_column {
-    char *name;        /* owned by the table description */
-    char *type_name;   /* as the server calls it, for messages */
+    char *name;      /* owned by the table description */
+    char *type_name; /* as the server calls it, for messages */
     enum fr_type type;
     int32_t column_id;
     int32_t max_bytes; /* sys.columns.max_length; -1 = (max) */
@@ -90,15 +92,16 @@ struct fr_column {
     int32_t code_page; /* of char types; 0 = unknown */
     bool nullable;
     bool identity;
-    bool computed;   /* computed and rowversion: the server makes the value */
+    bool computed; /* computed and rowversion: the server makes the value */
     bool has_default;
 };
 
 enum { FR_CELL_NULL = -1 };
 
 struct fr_cell {
-    int32_t *length;     /* FR_CELL_NULL or bytes */
-    unsigned char *data; /* behind it; NULL while the column takes no value from the file */
+    int32_t *length; /* FR_CELL_NULL or bytes */
+    unsigned char
+        *data; /* behind it; NULL while the column takes no value from the file */
     size_t capacity_bytes;
 };
 
@@ -113,7 +116,8 @@ struct fr_bulk_options {
 struct fr_bulk; /* one bulk copy under way: the implementation's struct starts with it */
 
 struct fr_bulk_ops {
-    /* Grow cell `column` (index into the columns given at begin) to hold `bytes`; the cells may move. */
+    /* Grow cell `column` (index into the columns given at begin) to hold `bytes`; the
+     * cells may move. */
     fr_status (*grow)(struct fr_bulk *b, size_t column, size_t bytes, struct fr_err *err);
     /* Send the row in the cells. */
     fr_status (*send)(struct fr_bulk *b, struct fr_err *err);

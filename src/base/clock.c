@@ -41,7 +41,8 @@ uint64_t fr_clock_process_cpu_ns(void)
 
 void fr_sleep_ms(uint64_t ms)
 {
-    struct timespec ts = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000) * 1000000};
+    struct timespec ts = {.tv_sec = (time_t)(ms / 1000),
+                          .tv_nsec = (long)(ms % 1000) * 1000000};
 
     while (nanosleep(&ts, &ts) != 0 && errno == EINTR)
         ;
@@ -81,9 +82,9 @@ void fr_guid_new(char out[FR_GUID_TEXT_BYTES])
     b[6] = (unsigned char)((b[6] & 0x0f) | 0x40);
     b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
     snprintf(out, FR_GUID_TEXT_BYTES,
-             "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1],
-             b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14],
-             b[15]);
+             "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0],
+             b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12],
+             b[13], b[14], b[15]);
 }
 
 uint64_t fr_backoff_ms(unsigned attempt, uint64_t base_ms, uint64_t max_ms)

@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-uint64_t fr_clock_ms(void);        /* monotonic milliseconds */
-uint64_t fr_clock_ns(void);        /* monotonic nanoseconds */
-uint64_t fr_clock_wall_ms(void);   /* Unix time in milliseconds */
+uint64_t fr_clock_ms(void);      /* monotonic milliseconds */
+uint64_t fr_clock_ns(void);      /* monotonic nanoseconds */
+uint64_t fr_clock_wall_ms(void); /* Unix time in milliseconds */
 uint64_t fr_clock_thread_cpu_ns(void);
 uint64_t fr_clock_process_cpu_ns(void);
 void fr_sleep_ms(uint64_t ms);

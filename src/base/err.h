@@ -16,21 +16,21 @@
 
 /* name, exit status of a command that ends with it (see fullrack(1)) */
 #define FR_STATUS_MAP(X)                                                                 \
-    X(FR_OK, 0)         /* done */                                                       \
-    X(FR_EMPTY, 0)      /* nothing there: an expected outcome, no error text */          \
-    X(FR_EOF, 0)        /* end of input: an expected outcome, no error text */           \
-    X(FR_EARG, 2)       /* wrong usage or configuration */                               \
-    X(FR_ESYNTAX, 1)    /* a text has not the form of its type */                        \
-    X(FR_ERANGE, 1)     /* a value does not fit its type */                              \
-    X(FR_EDATA, 1)      /* bad input data (row, file, header) */                         \
-    X(FR_EIO, 1)        /* operating system or file error */                             \
-    X(FR_ENOMEM, 1)     /* out of memory, or over a declared maximum */                  \
-    X(FR_EDB, 1)        /* the server refused or reported an error */                    \
-    X(FR_ELOST, 1)      /* connection lost or timed out: the outcome is in doubt */      \
-    X(FR_ECONNECT, 3)   /* cannot connect or log in */                                   \
-    X(FR_EFENCED, 1)    /* another owner took over (lease or ledger epoch) */            \
-    X(FR_EINTR, 4)      /* stopped by a signal or by the coordinator */                  \
-    X(FR_EPROTO, 1)     /* the peer broke the protocol */
+    X(FR_OK, 0)       /* done */                                                         \
+    X(FR_EMPTY, 0)    /* nothing there: an expected outcome, no error text */            \
+    X(FR_EOF, 0)      /* end of input: an expected outcome, no error text */             \
+    X(FR_EARG, 2)     /* wrong usage or configuration */                                 \
+    X(FR_ESYNTAX, 1)  /* a text has not the form of its type */                          \
+    X(FR_ERANGE, 1)   /* a value does not fit its type */                                \
+    X(FR_EDATA, 1)    /* bad input data (row, file, header) */                           \
+    X(FR_EIO, 1)      /* operating system or file error */                               \
+    X(FR_ENOMEM, 1)   /* out of memory, or over a declared maximum */                    \
+    X(FR_EDB, 1)      /* the server refused or reported an error */                      \
+    X(FR_ELOST, 1)    /* connection lost or timed out: the outcome is in doubt */        \
+    X(FR_ECONNECT, 3) /* cannot connect or log in */                                     \
+    X(FR_EFENCED, 1)  /* another owner took over (lease or ledger epoch) */              \
+    X(FR_EINTR, 4)    /* stopped by a signal or by the coordinator */                    \
+    X(FR_EPROTO, 1)   /* the peer broke the protocol */
 
 typedef enum {
 #define FR_STATUS_ENUM(name, exit_status) name,

@@ -36,7 +36,7 @@ fr_status fr_num_size(const char *text, uint64_t max, uint64_t *out)
         const char *suffix;
         unsigned shift;
     } units[] = {
-        {"", 0},    {"K", 10},   {"M", 20},   {"G", 30},   {"T", 40},
+        {"", 0},     {"K", 10},   {"M", 20},   {"G", 30},   {"T", 40},
         {"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"TiB", 40},
     };
     char digits[24];

@@ -26,8 +26,8 @@ fr_status fr_secret_new(const char *bytes, size_t n, struct fr_secret **out,
                           FR_SECRET_MAX_BYTES);
     if (memchr(bytes, '\0', n) != NULL)
         return fr_err_set(err, FR_EARG, "the password has a NUL byte in it");
-    s = mmap(NULL, SECRET_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-             0);
+    s = mmap(NULL, SECRET_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+             -1, 0);
     if (s == MAP_FAILED)
         return fr_err_errno(err, FR_ENOMEM, errno, "memory for a password");
     /* both are best effort: an old kernel or a small memlock limit refuses them */
@@ -38,7 +38,8 @@ fr_status fr_secret_new(const char *bytes, size_t n, struct fr_secret **out,
     return FR_OK;
 }
 
-fr_status fr_secret_read_file(const char *path, struct fr_secret **out, struct fr_err *err)
+fr_status fr_secret_read_file(const char *path, struct fr_secret **out,
+                              struct fr_err *err)
 {
     char line[FR_SECRET_MAX_BYTES + 3];
     ssize_t got;

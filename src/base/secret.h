@@ -19,16 +19,19 @@ struct fr_secret; /* opaque */
 fr_status fr_secret_new(const char *bytes, size_t n, struct fr_secret **out,
                         struct fr_err *err);
 /* First line of a file, without its line end. */
-fr_status fr_secret_read_file(const char *path, struct fr_secret **out, struct fr_err *err);
+fr_status fr_secret_read_file(const char *path, struct fr_secret **out,
+                              struct fr_err *err);
 /* Ask on the controlling terminal without echo; FR_EARG when there is none. */
-fr_status fr_secret_prompt(const char *prompt, struct fr_secret **out, struct fr_err *err);
-/* NUL-terminated bytes, for the library that logs in; borrowed, never stored. "" for NULL. */
+fr_status fr_secret_prompt(const char *prompt, struct fr_secret **out,
+                           struct fr_err *err);
+/* NUL-terminated bytes, for the library that logs in; borrowed, never stored. "" for
+ * NULL. */
 const char *fr_secret_reveal(const struct fr_secret *s);
 void fr_secret_free(struct fr_secret **sp);
 
 /*
- * Keep this process's memory out of core files: libraries copy passwords where we cannot wipe them.
- * Children inherit it.  Best effort: Linux only.
+ * Keep this process's memory out of core files: libraries copy passwords where we cannot
+ * wipe them. Children inherit it.  Best effort: Linux only.
  */
 void fr_secret_protect_process(void);
 

@@ -11,14 +11,16 @@ fr_status fr_sql_run(struct fr_sql *s, const char *sql, fr_sql_row_fn row, void 
     return s->ops->run(s, sql, row, ctx, NULL, err);
 }
 
-fr_status fr_sql_run_params(struct fr_sql *s, const char *sql, struct fr_sql_param *params,
-                            size_t count, fr_sql_row_fn row, void *ctx, struct fr_err *err)
+fr_status fr_sql_run_params(struct fr_sql *s, const char *sql,
+                            struct fr_sql_param *params, size_t count, fr_sql_row_fn row,
+                            void *ctx, struct fr_err *err)
 {
     return s->ops->run_params(s, sql, params, count, row, ctx, err);
 }
 
-fr_status fr_sql_call(struct fr_sql *s, const char *procedure, struct fr_sql_param *params,
-                      size_t count, fr_sql_row_fn row, void *ctx, struct fr_err *err)
+fr_status fr_sql_call(struct fr_sql *s, const char *procedure,
+                      struct fr_sql_param *params, size_t count, fr_sql_row_fn row,
+                      void *ctx, struct fr_err *err)
 {
     return s->ops->call(s, procedure, params, count, row, ctx, err);
 }
@@ -50,7 +52,8 @@ fr_status fr_sql_take_one(void *ctx, const struct fr_sql_row *row, struct fr_err
         if (row->values[i] == NULL)
             continue;
         if (n >= sizeof one->text - used)
-            return fr_err_set(err, FR_EPROTO, "column %s of the server's answer is %zu bytes long",
+            return fr_err_set(err, FR_EPROTO,
+                              "column %s of the server's answer is %zu bytes long",
                               row->names[i], n);
         memcpy(one->text + used, row->values[i], n);
         one->text[used + n] = '\0';
@@ -106,5 +109,6 @@ struct fr_sql_param fr_sql_in_guid(const char *name, const char *text)
 
 struct fr_sql_param fr_sql_out(const char *name, enum fr_sql_type type)
 {
-    return (struct fr_sql_param){.name = name, .type = type, .is_null = true, .is_output = true};
+    return (struct fr_sql_param){
+        .name = name, .type = type, .is_null = true, .is_output = true};
 }

@@ -2,14 +2,17 @@
  * sql.h - an SQL session, as the rest of fullrack sees one.
  *
  * db/ implements it over FreeTDS db-lib; a second client can implement it too, so
- * that control/ and the ledger run over either.  A session is used by one thread at a time.
+ * that control/ and the ledger run over either.  A session is used by one thread at a
+ * time.
  *
- * Values come back as UTF-8 text in one form per type, whatever the client library's locale: integers and
- * decimals in plain digits, float with 17 digits, dates as YYYY-MM-DD HH:MM:SS[.fffffff],
- * uniqueidentifier as 36 lower-case characters, binary as 0x and hex digits, bit as 0 or 1.
+ * Values come back as UTF-8 text in one form per type, whatever the client library's
+ * locale: integers and decimals in plain digits, float with 17 digits, dates as
+ * YYYY-MM-DD HH:MM:SS[.fffffff], uniqueidentifier as 36 lower-case characters, binary as
+ * 0x and hex digits, bit as 0 or 1.
  *
- * Errors: FR_EDB when the server refused (err->server_number is its number; the session can be used on),
- * FR_ELOST when the connection is gone or timed out: what was asked may or may not have happened.
+ * Errors: FR_EDB when the server refused (err->server_number is its number; the session
+ * can be used on), FR_ELOST when the connection is gone or timed out: what was asked may
+ * or may not have happened.
  */
 #ifndef FR_BASE_SQL_H
 #define FR_BASE_SQL_H
@@ -24,7 +27,8 @@ enum fr_sql_type {
     FR_SQL_BIGINT,
     FR_SQL_NVARCHAR, /* UTF-8 in and out */
     FR_SQL_GUID,     /* text of 36 characters */
-    FR_SQL_DATETIME  /* text, YYYY-MM-DD HH:MM:SS.fff; sent as varchar, converted by the server */
+    FR_SQL_DATETIME  /* text, YYYY-MM-DD HH:MM:SS.fff; sent as varchar, converted by the
+                        server */
 };
 
 struct fr_sql_param {
@@ -33,7 +37,8 @@ struct fr_sql_param {
     bool is_null;
     bool is_output; /* after the call: is_null, number, text hold what came back */
     int64_t number; /* BIT, INT, BIGINT */
-    const char *text; /* the others, NUL-terminated; output: until the session's next call */
+    const char
+        *text; /* the others, NUL-terminated; output: until the session's next call */
 };
 
 struct fr_sql_row {
@@ -43,36 +48,43 @@ struct fr_sql_row {
     const size_t *lengths;     /* bytes of each value */
 };
 
-/* Called once per row; anything but FR_OK ends the call with that status (err filled by it). */
-typedef fr_status (*fr_sql_row_fn)(void *ctx, const struct fr_sql_row *row, struct fr_err *err);
+/* Called once per row; anything but FR_OK ends the call with that status (err filled by
+ * it). */
+typedef fr_status (*fr_sql_row_fn)(void *ctx, const struct fr_sql_row *row,
+                                   struct fr_err *err);
 
 struct fr_sql; /* a session: one of the implementations' structs starts with it */
 
 struct fr_sql_ops {
-    /* Run SQL text.  row may be NULL.  *affected (may be NULL): rows of the last statement that counted. */
+    /* Run SQL text.  row may be NULL.  *affected (may be NULL): rows of the last
+     * statement that counted. */
     fr_status (*run)(struct fr_sql *s, const char *sql, fr_sql_row_fn row, void *ctx,
                      int64_t *affected, struct fr_err *err);
     /* Run SQL text with parameters (sp_executesql). */
-    fr_status (*run_params)(struct fr_sql *s, const char *sql, struct fr_sql_param *params,
-                            size_t count, fr_sql_row_fn row, void *ctx, struct fr_err *err);
+    fr_status (*run_params)(struct fr_sql *s, const char *sql,
+                            struct fr_sql_param *params, size_t count, fr_sql_row_fn row,
+                            void *ctx, struct fr_err *err);
     /* Call a procedure. */
-    fr_status (*call)(struct fr_sql *s, const char *procedure, struct fr_sql_param *params,
-                      size_t count, fr_sql_row_fn row, void *ctx, struct fr_err *err);
+    fr_status (*call)(struct fr_sql *s, const char *procedure,
+                      struct fr_sql_param *params, size_t count, fr_sql_row_fn row,
+                      void *ctx, struct fr_err *err);
     void (*close)(struct fr_sql *s); /* frees s */
 };
 
 struct fr_sql {
     const struct fr_sql_ops *ops;
-    int spid;           /* the server's session id */
-    bool lost;          /* the connection is gone: only close is allowed */
+    int spid;  /* the server's session id */
+    bool lost; /* the connection is gone: only close is allowed */
 };
 
 fr_status fr_sql_run(struct fr_sql *s, const char *sql, fr_sql_row_fn row, void *ctx,
                      struct fr_err *err);
-fr_status fr_sql_run_params(struct fr_sql *s, const char *sql, struct fr_sql_param *params,
-                            size_t count, fr_sql_row_fn row, void *ctx, struct fr_err *err);
-fr_status fr_sql_call(struct fr_sql *s, const char *procedure, struct fr_sql_param *params,
-                      size_t count, fr_sql_row_fn row, void *ctx, struct fr_err *err);
+fr_status fr_sql_run_params(struct fr_sql *s, const char *sql,
+                            struct fr_sql_param *params, size_t count, fr_sql_row_fn row,
+                            void *ctx, struct fr_err *err);
+fr_status fr_sql_call(struct fr_sql *s, const char *procedure,
+                      struct fr_sql_param *params, size_t count, fr_sql_row_fn row,
+                      void *ctx, struct fr_err *err);
 void fr_sql_close(struct fr_sql **sp); /* accepts &NULL; sets NULL */
 
 /* The one row of a statement, copied: for look-ups that answer a single row. */

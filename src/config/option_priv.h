@@ -5,14 +5,14 @@
 #include "config/settings.h"
 
 enum option_kind {
-    OPTION_FLAG,   /* bool */
-    OPTION_TEXT,   /* char * */
-    OPTION_LIST,   /* struct fr_text_list, repeatable */
-    OPTION_NUMBER, /* int64_t */
+    OPTION_FLAG,           /* bool */
+    OPTION_TEXT,           /* char * */
+    OPTION_LIST,           /* struct fr_text_list, repeatable */
+    OPTION_NUMBER,         /* int64_t */
     OPTION_NUMBER_OR_AUTO, /* int64_t, -1 = auto */
-    OPTION_SIZE,   /* uint64_t, with K, M, G */
-    OPTION_CHOICE, /* int64_t, index into choices */
-    OPTION_PASSWORD /* struct fr_secret * */
+    OPTION_SIZE,           /* uint64_t, with K, M, G */
+    OPTION_CHOICE,         /* int64_t, index into choices */
+    OPTION_PASSWORD        /* struct fr_secret * */
 };
 
 struct option_spec {
@@ -34,8 +34,8 @@ extern const size_t option_count;
 const struct option_spec *option_find(const char *name, size_t n, unsigned groups);
 const struct option_spec *option_find_letter(char letter, unsigned groups);
 /* Set from text; `shown` is how the user wrote the option, for messages. */
-fr_status option_set(struct fr_settings *s, const struct option_spec *o, const char *value, const char *shown,
-                     struct fr_err *err);
+fr_status option_set(struct fr_settings *s, const struct option_spec *o,
+                     const char *value, const char *shown, struct fr_err *err);
 /* Forget a list before a stronger source sets it. */
 void option_clear_list(struct fr_settings *s, const struct option_spec *o);
 

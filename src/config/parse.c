@@ -16,7 +16,8 @@ static void env_name(const char *name, char out[MAX_ENV_NAME_BYTES])
         out[i] = out[i] == '-' ? '_' : (char)toupper((unsigned char)out[i]);
 }
 
-static fr_status parse_environment(struct fr_settings *s, unsigned groups, struct fr_err *err)
+static fr_status parse_environment(struct fr_settings *s, unsigned groups,
+                                   struct fr_err *err)
 {
     for (size_t i = 0; i < option_count; i++) {
         const struct option_spec *o = &option_table[i];
@@ -39,14 +40,16 @@ static fr_status parse_environment(struct fr_settings *s, unsigned groups, struc
     return FR_OK;
 }
 
-static fr_status parse_file(struct fr_settings *s, unsigned groups, const char *path, struct fr_err *err)
+static fr_status parse_file(struct fr_settings *s, unsigned groups, const char *path,
+                            struct fr_err *err)
 {
     json_error_t where;
     json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
     fr_status st;
 
     if (root == NULL)
-        return fr_err_set(err, FR_EARG, "%s: line %d, column %d: %s", path, where.line, where.column, where.text);
+        return fr_err_set(err, FR_EARG, "%s: line %d, column %d: %s", path, where.line,
+                          where.column, where.text);
     st = fr_settings_from_json(s, groups, root, path, err);
     json_decref(root);
     return st;
@@ -79,7 +82,8 @@ static unsigned distance(const char *a, size_t n, const char *b)
     return row[m];
 }
 
-static fr_status unknown_option(const char *arg, const char *name, size_t n, unsigned groups, struct fr_err *err)
+static fr_status unknown_option(const char *arg, const char *name, size_t n,
+                                unsigned groups, struct fr_err *err)
 {
     const char *best = NULL;
     unsigned best_distance = 3;
@@ -93,11 +97,13 @@ static fr_status unknown_option(const char *arg, const char *name, size_t n, uns
         }
     }
     if (best != NULL)
-        return fr_err_set(err, FR_EARG, "unknown option %s; did you mean --%s?", arg, best);
+        return fr_err_set(err, FR_EARG, "unknown option %s; did you mean --%s?", arg,
+                          best);
     return fr_err_set(err, FR_EARG, "unknown option %s (try --help)", arg);
 }
 
-/* Settings seen on the command line: a list's first use there replaces what weaker sources said. */
+/* Settings seen on the command line: a list's first use there replaces what weaker
+ * sources said. */
 struct argv_parser {
     struct fr_settings *s;
     unsigned groups;
@@ -107,8 +113,8 @@ struct argv_parser {
     bool *list_begun;
 };
 
-static fr_status take(struct argv_parser *p, const struct option_spec *o, const char *attached, const char *shown,
-                      struct fr_err *err)
+static fr_status take(struct argv_parser *p, const struct option_spec *o,
+                      const char *attached, const char *shown, struct fr_err *err)
 {
     char *value = (char *)(uintptr_t)attached;
     fr_status st;
@@ -120,7 +126,8 @@ static fr_status take(struct argv_parser *p, const struct option_spec *o, const 
     }
     if (value == NULL) {
         if (p->at + 1 >= p->argc)
-            return fr_err_set(err, FR_EARG, "%s takes %s", shown, o->arg != NULL ? o->arg : o->choices);
+            return fr_err_set(err, FR_EARG, "%s takes %s", shown,
+                              o->arg != NULL ? o->arg : o->choices);
         value = p->argv[++p->at];
     }
     if (o->kind == OPTION_LIST && !p->list_begun[o - option_table]) {
@@ -156,7 +163,8 @@ static fr_status take_short(struct argv_parser *p, const char *arg, struct fr_er
         fr_status st;
 
         if (o == NULL)
-            return fr_err_set(err, FR_EARG, "unknown option -%c in %s (try --help)", *c, arg);
+            return fr_err_set(err, FR_EARG, "unknown option -%c in %s (try --help)", *c,
+                              arg);
         if (o->kind != OPTION_FLAG)
             return take(p, o, c[1] != '\0' ? c + 1 : NULL, shown, err);
         st = take(p, o, NULL, shown, err);
@@ -166,7 +174,8 @@ static fr_status take_short(struct argv_parser *p, const char *arg, struct fr_er
     return FR_OK;
 }
 
-static fr_status parse_argv(struct argv_parser *p, struct fr_arguments *positional, struct fr_err *err)
+static fr_status parse_argv(struct argv_parser *p, struct fr_arguments *positional,
+                            struct fr_err *err)
 {
     bool options_end = false;
     fr_status st = FR_OK;
@@ -233,10 +242,12 @@ void fr_settings_print_help(unsigned groups, FILE *out)
 
         if ((o->group & groups) == 0 || o->hidden)
             continue;
-        n = o->letter != 0 ? snprintf(left, sizeof left, "  -%c, --%s", o->letter, o->name)
-                           : snprintf(left, sizeof left, "      --%s", o->name);
+        n = o->letter != 0
+                ? snprintf(left, sizeof left, "  -%c, --%s", o->letter, o->name)
+                : snprintf(left, sizeof left, "      --%s", o->name);
         if (o->kind != OPTION_FLAG && n > 0 && (size_t)n < sizeof left)
-            snprintf(left + n, sizeof left - (size_t)n, " %s", o->arg != NULL ? o->arg : o->choices);
+            snprintf(left + n, sizeof left - (size_t)n, " %s",
+                     o->arg != NULL ? o->arg : o->choices);
         if (strlen(left) > 34)
             fprintf(out, "%s\n%36s%s\n", left, "", o->help);
         else
@@ -247,7 +258,8 @@ void fr_settings_print_help(unsigned groups, FILE *out)
 fr_status fr_settings_require_target(const struct fr_settings *s, struct fr_err *err)
 {
     if (s->server == NULL)
-        return fr_err_set(err, FR_EARG, "no server given: -S HOST[:PORT] (or FULLRACK_SERVER)");
+        return fr_err_set(err, FR_EARG,
+                          "no server given: -S HOST[:PORT] (or FULLRACK_SERVER)");
     if (s->user == NULL)
         return fr_err_set(err, FR_EARG, "no login given: -U USER (or FULLRACK_USER)");
     return FR_OK;
@@ -263,7 +275,8 @@ fr_status fr_settings_find_password(struct fr_settings *s, struct fr_err *err)
     }
     if (s->password != NULL)
         return FR_OK;
-    snprintf(prompt, sizeof prompt, "Password of %s on %s: ", s->user == NULL ? "?" : s->user,
+    snprintf(prompt, sizeof prompt,
+             "Password of %s on %s: ", s->user == NULL ? "?" : s->user,
              s->server == NULL ? "?" : s->server);
     return fr_secret_prompt(prompt, &s->password, err);
 }

@@ -70,8 +70,8 @@ const struct option_spec *option_find_letter(char letter, unsigned groups)
     return NULL;
 }
 
-static fr_status set_number(const struct option_spec *o, const char *value, int64_t *out, const char *shown,
-                            struct fr_err *err)
+static fr_status set_number(const struct option_spec *o, const char *value, int64_t *out,
+                            const char *shown, struct fr_err *err)
 {
     if (o->kind == OPTION_NUMBER_OR_AUTO && strcmp(value, "auto") == 0) {
         *out = FR_BATCH_ROWS_AUTO;
@@ -81,15 +81,15 @@ static fr_status set_number(const struct option_spec *o, const char *value, int6
     case FR_OK:
         return FR_OK;
     case FR_ERANGE:
-        return fr_err_set(err, FR_EARG, "%s: %s is not within %lld and %lld", shown, value, (long long)o->min,
-                          (long long)o->max);
+        return fr_err_set(err, FR_EARG, "%s: %s is not within %lld and %lld", shown,
+                          value, (long long)o->min, (long long)o->max);
     default:
         return fr_err_set(err, FR_EARG, "%s: \"%s\" is not a whole number", shown, value);
     }
 }
 
-static fr_status set_choice(const struct option_spec *o, const char *value, int64_t *out, const char *shown,
-                            struct fr_err *err)
+static fr_status set_choice(const struct option_spec *o, const char *value, int64_t *out,
+                            const char *shown, struct fr_err *err)
 {
     const char *p = o->choices;
 
@@ -102,10 +102,12 @@ static fr_status set_choice(const struct option_spec *o, const char *value, int6
         }
         p += n + (p[n] == '|' ? 1 : 0);
     }
-    return fr_err_set(err, FR_EARG, "%s: \"%s\" is not one of %s", shown, value, o->choices);
+    return fr_err_set(err, FR_EARG, "%s: \"%s\" is not one of %s", shown, value,
+                      o->choices);
 }
 
-static fr_status add_to_list(struct fr_text_list *list, const char *value, struct fr_err *err)
+static fr_status add_to_list(struct fr_text_list *list, const char *value,
+                             struct fr_err *err)
 {
     char **grown = realloc(list->items, (list->count + 1) * sizeof *grown);
 
@@ -120,8 +122,8 @@ static fr_status add_to_list(struct fr_text_list *list, const char *value, struc
     return fr_err_set(err, FR_ENOMEM, "no memory for options");
 }
 
-fr_status option_set(struct fr_settings *s, const struct option_spec *o, const char *value, const char *shown,
-                     struct fr_err *err)
+fr_status option_set(struct fr_settings *s, const struct option_spec *o,
+                     const char *value, const char *shown, struct fr_err *err)
 {
     void *field = field_of(s, o);
     uint64_t size;
@@ -129,7 +131,8 @@ fr_status option_set(struct fr_settings *s, const struct option_spec *o, const c
 
     switch (o->kind) {
     case OPTION_FLAG:
-        *(bool *)field = strcmp(value, "0") != 0 && strcmp(value, "false") != 0 && strcmp(value, "no") != 0;
+        *(bool *)field = strcmp(value, "0") != 0 && strcmp(value, "false") != 0 &&
+                         strcmp(value, "no") != 0;
         return FR_OK;
     case OPTION_TEXT:
         copy = strdup(value);
@@ -144,9 +147,11 @@ fr_status option_set(struct fr_settings *s, const struct option_spec *o, const c
     case OPTION_NUMBER_OR_AUTO:
         return set_number(o, value, field, shown, err);
     case OPTION_SIZE:
-        if (fr_num_size(value, (uint64_t)o->max, &size) != FR_OK || size < (uint64_t)o->min)
-            return fr_err_set(err, FR_EARG, "%s: \"%s\" is not a size up to %lld (K, M, G may follow)", shown, value,
-                              (long long)o->max);
+        if (fr_num_size(value, (uint64_t)o->max, &size) != FR_OK ||
+            size < (uint64_t)o->min)
+            return fr_err_set(err, FR_EARG,
+                              "%s: \"%s\" is not a size up to %lld (K, M, G may follow)",
+                              shown, value, (long long)o->max);
         *(uint64_t *)field = size;
         return FR_OK;
     case OPTION_CHOICE:
@@ -158,7 +163,8 @@ fr_status option_set(struct fr_settings *s, const struct option_spec *o, const c
     return fr_err_set(err, FR_EARG, "%s: unknown kind of option", shown);
 }
 
-static const char *choice_word(const struct option_spec *o, int64_t index, char *out, size_t out_bytes)
+static const char *choice_word(const struct option_spec *o, int64_t index, char *out,
+                               size_t out_bytes)
 {
     const char *p = o->choices;
 
@@ -177,7 +183,8 @@ static json_t *list_to_json(const struct fr_text_list *list)
     return array;
 }
 
-static json_t *option_to_json(const struct option_spec *o, const void *field, const void *dflt)
+static json_t *option_to_json(const struct option_spec *o, const void *field,
+                              const void *dflt)
 {
     char word[64];
 
@@ -187,17 +194,22 @@ static json_t *option_to_json(const struct option_spec *o, const void *field, co
     case OPTION_TEXT:
         return *(char *const *)field == NULL ? NULL : json_string(*(char *const *)field);
     case OPTION_LIST:
-        return ((const struct fr_text_list *)field)->count == 0 ? NULL : list_to_json(field);
+        return ((const struct fr_text_list *)field)->count == 0 ? NULL
+                                                                : list_to_json(field);
     case OPTION_NUMBER:
     case OPTION_NUMBER_OR_AUTO:
-        return *(const int64_t *)field == *(const int64_t *)dflt ? NULL : json_integer(*(const int64_t *)field);
+        return *(const int64_t *)field == *(const int64_t *)dflt
+                   ? NULL
+                   : json_integer(*(const int64_t *)field);
     case OPTION_SIZE:
-        return *(const uint64_t *)field == *(const uint64_t *)dflt ? NULL
-                                                                   : json_integer((json_int_t)*(const uint64_t *)field);
+        return *(const uint64_t *)field == *(const uint64_t *)dflt
+                   ? NULL
+                   : json_integer((json_int_t) * (const uint64_t *)field);
     case OPTION_CHOICE:
         return *(const int64_t *)field == *(const int64_t *)dflt
                    ? NULL
-                   : json_string(choice_word(o, *(const int64_t *)field, word, sizeof word));
+                   : json_string(
+                         choice_word(o, *(const int64_t *)field, word, sizeof word));
     case OPTION_PASSWORD:
         return NULL; /* never leaves the process */
     }
@@ -216,15 +228,16 @@ json_t *fr_settings_to_json(const struct fr_settings *s, unsigned groups)
 
         if ((o->group & groups) == 0)
             continue;
-        value = option_to_json(o, (const char *)s + o->field, (const char *)&defaults + o->field);
+        value = option_to_json(o, (const char *)s + o->field,
+                               (const char *)&defaults + o->field);
         if (value != NULL)
             json_object_set_new(object, o->name, value);
     }
     return object;
 }
 
-static fr_status set_json_value(struct fr_settings *s, const struct option_spec *o, json_t *value,
-                                const char *shown, struct fr_err *err)
+static fr_status set_json_value(struct fr_settings *s, const struct option_spec *o,
+                                json_t *value, const char *shown, struct fr_err *err)
 {
     char number[32];
 
@@ -239,8 +252,8 @@ static fr_status set_json_value(struct fr_settings *s, const struct option_spec 
     return fr_err_set(err, FR_EARG, "%s: this kind of value is not understood", shown);
 }
 
-fr_status fr_settings_from_json(struct fr_settings *s, unsigned groups, json_t *object, const char *where,
-                                struct fr_err *err)
+fr_status fr_settings_from_json(struct fr_settings *s, unsigned groups, json_t *object,
+                                const char *where, struct fr_err *err)
 {
     const char *name;
     json_t *value;

@@ -1,9 +1,10 @@
 /*
- * settings.h - everything a command can be told, after argv, environment and file were read.
+ * settings.h - everything a command can be told, after argv, environment and file were
+ * read.
  *
- * One table (option_table.c) drives argv, environment (FULLRACK_<OPTION>), configuration file, the JSON of a
- * queued task, and --help.  Precedence: argv, environment, file, default.  A struct fr_settings owns
- * its texts; plain data, read-only once filled.
+ * One table (option_table.c) drives argv, environment (FULLRACK_<OPTION>), configuration
+ * file, the JSON of a queued task, and --help.  Precedence: argv, environment, file,
+ * default.  A struct fr_settings owns its texts; plain data, read-only once filled.
  */
 #ifndef FR_CONFIG_SETTINGS_H
 #define FR_CONFIG_SETTINGS_H
@@ -77,7 +78,7 @@ enum fr_option_group {
     FR_GROUP_CHILD = 64,     /* internal: a coordinator's child */
     FR_GROUP_GEN = 128,
     FR_GROUP_QUERY = 256,
-    FR_GROUP_RESUME = 512    /* load */
+    FR_GROUP_RESUME = 512 /* load */
 };
 
 struct fr_arguments {
@@ -86,17 +87,19 @@ struct fr_arguments {
 };
 
 /*
- * Fill s from a configuration file (when given), the environment and argv (without program and command).
- * FR_EARG names the option and what it takes.  A password in argv is blanked there.
+ * Fill s from a configuration file (when given), the environment and argv (without
+ * program and command). FR_EARG names the option and what it takes.  A password in argv
+ * is blanked there.
  */
 fr_status fr_settings_parse(struct fr_settings *s, unsigned groups, int argc, char **argv,
                             struct fr_arguments *positional, struct fr_err *err);
 
-/* The options of the groups that are not at their default (never a password); NULL when memory is short. */
+/* The options of the groups that are not at their default (never a password); NULL when
+ * memory is short. */
 json_t *fr_settings_to_json(const struct fr_settings *s, unsigned groups);
 /* Set options of the given groups from an object; `where` goes into messages. */
-fr_status fr_settings_from_json(struct fr_settings *s, unsigned groups, json_t *object, const char *where,
-                                struct fr_err *err);
+fr_status fr_settings_from_json(struct fr_settings *s, unsigned groups, json_t *object,
+                                const char *where, struct fr_err *err);
 
 /* Print the options of the groups, for --help. */
 void fr_settings_print_help(unsigned groups, FILE *out);
@@ -104,7 +107,8 @@ void fr_settings_print_help(unsigned groups, FILE *out);
 /* FR_EARG when server or login are missing, saying how to give them. */
 fr_status fr_settings_require_target(const struct fr_settings *s, struct fr_err *err);
 
-/* The password from --password-file, FULLRACK_PASSWORD, or a prompt; set in s->password. */
+/* The password from --password-file, FULLRACK_PASSWORD, or a prompt; set in s->password.
+ */
 fr_status fr_settings_find_password(struct fr_settings *s, struct fr_err *err);
 
 #endif

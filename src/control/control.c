@@ -9,7 +9,8 @@
 struct fr_control {
     fr_control_connect_fn connect;
     void *ctx;
-    /* lock: guards session; held for the time of one call, no other lock is taken while it is */
+    /* lock: guards session; held for the time of one call, no other lock is taken while
+     * it is */
     pthread_mutex_t lock;
     struct fr_sql *session;
 };
@@ -21,7 +22,8 @@ static fr_status ensure_session(struct fr_control *c, struct fr_err *err)
     return c->session != NULL ? FR_OK : c->connect(c->ctx, &c->session, err);
 }
 
-fr_status fr_control_open(fr_control_connect_fn connect, void *ctx, struct fr_control **out, struct fr_err *err)
+fr_status fr_control_open(fr_control_connect_fn connect, void *ctx,
+                          struct fr_control **out, struct fr_err *err)
 {
     struct fr_control *c = calloc(1, sizeof *c);
     struct fr_sql_one one = {0};
@@ -35,9 +37,11 @@ fr_status fr_control_open(fr_control_connect_fn connect, void *ctx, struct fr_co
     c->ctx = ctx;
     st = ensure_session(c, err);
     if (st == FR_OK)
-        st = fr_sql_run(c->session, "SELECT OBJECT_ID(N'dbo.sp_get_work', N'P')", fr_sql_take_one, &one, err);
+        st = fr_sql_run(c->session, "SELECT OBJECT_ID(N'dbo.sp_get_work', N'P')",
+                        fr_sql_take_one, &one, err);
     if (st == FR_OK && (!one.found || one.values[0] == NULL))
-        st = fr_err_set(err, FR_EARG, "the control database has no queue: run `fullrack init` first");
+        st = fr_err_set(err, FR_EARG,
+                        "the control database has no queue: run `fullrack init` first");
     if (st == FR_OK)
         *out = c;
     else
@@ -55,7 +59,8 @@ void fr_control_close(struct fr_control **cp)
     *cp = NULL;
 }
 
-fr_status control_call_row(struct fr_control *c, const char *procedure, struct fr_sql_param *params, size_t count,
+fr_status control_call_row(struct fr_control *c, const char *procedure,
+                           struct fr_sql_param *params, size_t count,
                            struct fr_sql_one *row, struct fr_err *err)
 {
     fr_status st;
@@ -63,19 +68,21 @@ fr_status control_call_row(struct fr_control *c, const char *procedure, struct f
     pthread_mutex_lock(&c->lock);
     st = ensure_session(c, err);
     if (st == FR_OK)
-        st = fr_sql_call(c->session, procedure, params, count, row == NULL ? NULL : fr_sql_take_one, row, err);
+        st = fr_sql_call(c->session, procedure, params, count,
+                         row == NULL ? NULL : fr_sql_take_one, row, err);
     pthread_mutex_unlock(&c->lock);
     return st == FR_OK ? FR_OK : fr_err_wrap(err, "control database");
 }
 
-fr_status control_call(struct fr_control *c, const char *procedure, struct fr_sql_param *params, size_t count,
-                       struct fr_err *err)
+fr_status control_call(struct fr_control *c, const char *procedure,
+                       struct fr_sql_param *params, size_t count, struct fr_err *err)
 {
     return control_call_row(c, procedure, params, count, NULL, err);
 }
 
-fr_status fr_control_run(struct fr_control *c, const char *sql, struct fr_sql_param *params, size_t count,
-                         fr_sql_row_fn row, void *ctx, struct fr_err *err)
+fr_status fr_control_run(struct fr_control *c, const char *sql,
+                         struct fr_sql_param *params, size_t count, fr_sql_row_fn row,
+                         void *ctx, struct fr_err *err)
 {
     fr_status st;
 
@@ -101,8 +108,8 @@ fr_status fr_control_install(struct fr_sql *s, struct fr_err *err)
 
 static const char count_schedulers[] = "SELECT COUNT(*) FROM dbo.scheduler_use";
 
-fr_status fr_control_fill_schedulers(struct fr_sql *s, const int *ids, size_t count, int64_t *total,
-                                     struct fr_err *err)
+fr_status fr_control_fill_schedulers(struct fr_sql *s, const int *ids, size_t count,
+                                     int64_t *total, struct fr_err *err)
 {
     struct fr_sql_one one = {0};
     fr_status st = fr_sql_run(s, count_schedulers, fr_sql_take_one, &one, err);
@@ -120,10 +127,12 @@ fr_status fr_control_fill_schedulers(struct fr_sql *s, const int *ids, size_t co
     return st;
 }
 
-fr_status fr_control_count_schedulers(struct fr_control *c, int64_t *out, struct fr_err *err)
+fr_status fr_control_count_schedulers(struct fr_control *c, int64_t *out,
+                                      struct fr_err *err)
 {
     struct fr_sql_one one = {0};
-    fr_status st = fr_control_run(c, count_schedulers, NULL, 0, fr_sql_take_one, &one, err);
+    fr_status st =
+        fr_control_run(c, count_schedulers, NULL, 0, fr_sql_take_one, &one, err);
 
     *out = fr_sql_one_i64(&one, 0, 0);
     return st;

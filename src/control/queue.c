@@ -15,15 +15,18 @@ static uint64_t source_key(const struct fr_new_task *t)
     return h & INT64_MAX;
 }
 
-fr_status fr_queue_add(struct fr_control *c, const struct fr_new_task *t, int64_t *task_id, bool *added,
-                       struct fr_err *err)
+fr_status fr_queue_add(struct fr_control *c, const struct fr_new_task *t,
+                       int64_t *task_id, bool *added, struct fr_err *err)
 {
     struct fr_sql_param params[] = {
         fr_sql_in_text("@kind", "load"),
         fr_sql_in_text("@source", t->source),
         fr_sql_in_i64("@source_key", (int64_t)source_key(t)),
         fr_sql_in_i64("@range_start", t->range_start),
-        {.name = "@range_end", .type = FR_SQL_BIGINT, .number = t->range_end, .is_null = t->range_end < 0},
+        {.name = "@range_end",
+         .type = FR_SQL_BIGINT,
+         .number = t->range_end,
+         .is_null = t->range_end < 0},
         fr_sql_in_text("@target_server", t->server),
         fr_sql_in_text("@target_database", t->database),
         fr_sql_in_text("@target_table", t->table),
@@ -41,18 +44,34 @@ fr_status fr_queue_add(struct fr_control *c, const struct fr_new_task *t, int64_
     return st;
 }
 
-enum claim_column { Q_TASK_ID, Q_LOAD_ID, Q_EPOCH, Q_LEASE_TOKEN, Q_KIND, Q_SOURCE, Q_RANGE_START, Q_RANGE_END,
-    Q_SERVER, Q_DATABASE, Q_TABLE, Q_OPTIONS, Q_ATTEMPTS, Q_MAX_ATTEMPTS, Q_COLUMNS };
+enum claim_column {
+    Q_TASK_ID,
+    Q_LOAD_ID,
+    Q_EPOCH,
+    Q_LEASE_TOKEN,
+    Q_KIND,
+    Q_SOURCE,
+    Q_RANGE_START,
+    Q_RANGE_END,
+    Q_SERVER,
+    Q_DATABASE,
+    Q_TABLE,
+    Q_OPTIONS,
+    Q_ATTEMPTS,
+    Q_MAX_ATTEMPTS,
+    Q_COLUMNS
+};
 
-static const char *moved(const struct fr_sql_one *one, struct fr_task *t, enum claim_column column)
+static const char *moved(const struct fr_sql_one *one, struct fr_task *t,
+                         enum claim_column column)
 {
     const char *v = one->values[column];
 
     return v == NULL ? "" : t->text + (v - one->text);
 }
 
-fr_status fr_queue_claim(struct fr_control *c, const struct fr_claimer *who, struct fr_task *out,
-                         struct fr_err *err)
+fr_status fr_queue_claim(struct fr_control *c, const struct fr_claimer *who,
+                         struct fr_task *out, struct fr_err *err)
 {
     struct fr_sql_param params[] = {
         fr_sql_in_i64("@run_id", who->worker->run_id),
@@ -61,18 +80,23 @@ fr_status fr_queue_claim(struct fr_control *c, const struct fr_claimer *who, str
         fr_sql_in_text("@host", who->worker->host),
         fr_sql_in_int_or_null("@spid", who->spid, who->spid < 0),
         fr_sql_in_int_or_null("@scheduler_id", who->scheduler_id, who->scheduler_id < 0),
-        fr_sql_in_int_or_null("@client_cpu_id", who->client_cpu_id, who->client_cpu_id < 0),
+        fr_sql_in_int_or_null("@client_cpu_id", who->client_cpu_id,
+                              who->client_cpu_id < 0),
         fr_sql_in_int("@lease_seconds", who->lease_s),
     };
     struct fr_sql_one one = {0};
-    fr_status st = control_call_row(c, "dbo.sp_get_work", params, COUNT_OF(params), &one, err);
+    fr_status st =
+        control_call_row(c, "dbo.sp_get_work", params, COUNT_OF(params), &one, err);
 
     if (st != FR_OK)
         return st;
     if (!one.found)
         return FR_EMPTY;
-    if (one.columns != Q_COLUMNS || one.values[Q_LOAD_ID] == NULL || one.values[Q_LEASE_TOKEN] == NULL)
-        return fr_err_set(err, FR_EPROTO, "sp_get_work answered something else than a task; run `fullrack init`");
+    if (one.columns != Q_COLUMNS || one.values[Q_LOAD_ID] == NULL ||
+        one.values[Q_LEASE_TOKEN] == NULL)
+        return fr_err_set(
+            err, FR_EPROTO,
+            "sp_get_work answered something else than a task; run `fullrack init`");
     memcpy(out->text, one.text, sizeof out->text);
     out->task_id = fr_sql_one_i64(&one, Q_TASK_ID, 0);
     out->epoch = fr_sql_one_i64(&one, Q_EPOCH, 0);
@@ -91,15 +115,20 @@ fr_status fr_queue_claim(struct fr_control *c, const struct fr_claimer *who, str
     return FR_OK;
 }
 
-_Static_assert((int)FR_TASK_TEXT_BYTES == (int)FR_SQL_ONE_BYTES, "a task keeps the text of its row");
+_Static_assert((int)FR_TASK_TEXT_BYTES == (int)FR_SQL_ONE_BYTES,
+               "a task keeps the text of its row");
 
-fr_status fr_queue_renew(struct fr_control *c, const struct fr_task *t, int64_t lease_s, int64_t rows,
-                         int64_t bytes_read, bool *alive, struct fr_err *err)
+fr_status fr_queue_renew(struct fr_control *c, const struct fr_task *t, int64_t lease_s,
+                         int64_t rows, int64_t bytes_read, bool *alive,
+                         struct fr_err *err)
 {
     struct fr_sql_param params[] = {
-        fr_sql_in_i64("@task_id", t->task_id),       fr_sql_in_guid("@lease_token", t->lease_token),
-        fr_sql_in_int("@lease_seconds", lease_s),    fr_sql_in_i64("@rows_loaded", rows),
-        fr_sql_in_i64("@bytes_read", bytes_read),    fr_sql_out("@alive", FR_SQL_BIT),
+        fr_sql_in_i64("@task_id", t->task_id),
+        fr_sql_in_guid("@lease_token", t->lease_token),
+        fr_sql_in_int("@lease_seconds", lease_s),
+        fr_sql_in_i64("@rows_loaded", rows),
+        fr_sql_in_i64("@bytes_read", bytes_read),
+        fr_sql_out("@alive", FR_SQL_BIT),
     };
     fr_status st = control_call(c, "dbo.sp_renew_lease", params, COUNT_OF(params), err);
 
@@ -109,11 +138,12 @@ fr_status fr_queue_renew(struct fr_control *c, const struct fr_task *t, int64_t 
 
 static struct fr_sql_param figure(const char *name, int64_t v)
 {
-    return (struct fr_sql_param){.name = name, .type = FR_SQL_BIGINT, .number = v, .is_null = v < 0};
+    return (struct fr_sql_param){
+        .name = name, .type = FR_SQL_BIGINT, .number = v, .is_null = v < 0};
 }
 
-fr_status fr_queue_end(struct fr_control *c, const struct fr_task *t, const struct fr_task_result *r,
-                       bool *accepted, struct fr_err *err)
+fr_status fr_queue_end(struct fr_control *c, const struct fr_task *t,
+                       const struct fr_task_result *r, bool *accepted, struct fr_err *err)
 {
     struct fr_sql_param params[] = {
         fr_sql_in_i64("@task_id", t->task_id),
@@ -132,7 +162,10 @@ fr_status fr_queue_end(struct fr_control *c, const struct fr_task *t, const stru
         figure("@client_cpu_ms", r->client_cpu_ms),
         fr_sql_in_int("@scheduler_moves", r->scheduler_moves),
         fr_sql_in_int_or_null("@spid", r->spid, r->spid <= 0),
-        {.name = "@login_time", .type = FR_SQL_DATETIME, .text = r->login_time, .is_null = r->login_time == NULL},
+        {.name = "@login_time",
+         .type = FR_SQL_DATETIME,
+         .text = r->login_time,
+         .is_null = r->login_time == NULL},
         fr_sql_in_int_or_null("@scheduler_id", r->scheduler_id, r->scheduler_id < 0),
         fr_sql_in_text("@engine", r->engine),
         fr_sql_out("@accepted", FR_SQL_BIT),
@@ -143,8 +176,9 @@ fr_status fr_queue_end(struct fr_control *c, const struct fr_task *t, const stru
     return st;
 }
 
-fr_status fr_queue_fail(struct fr_control *c, const struct fr_task *t, const struct fr_task_failure *f,
-                        bool *accepted, struct fr_err *err)
+fr_status fr_queue_fail(struct fr_control *c, const struct fr_task *t,
+                        const struct fr_task_failure *f, bool *accepted,
+                        struct fr_err *err)
 {
     struct fr_sql_param params[] = {
         fr_sql_in_i64("@task_id", t->task_id),
@@ -174,27 +208,32 @@ fr_status fr_queue_sweep(struct fr_control *c, int64_t *swept, struct fr_err *er
     return st;
 }
 
-fr_status fr_queue_release_dead(struct fr_control *c, const struct fr_worker_id *w, const char *why,
-                                int64_t *released, struct fr_err *err)
+fr_status fr_queue_release_dead(struct fr_control *c, const struct fr_worker_id *w,
+                                const char *why, int64_t *released, struct fr_err *err)
 {
     struct fr_sql_param params[] = {
-        fr_sql_in_i64("@run_id", w->run_id), fr_sql_in_text("@worker", w->name), fr_sql_in_text("@host", w->host),
-        fr_sql_in_text("@error", why),       fr_sql_out("@released", FR_SQL_INT),
+        fr_sql_in_i64("@run_id", w->run_id), fr_sql_in_text("@worker", w->name),
+        fr_sql_in_text("@host", w->host),    fr_sql_in_text("@error", why),
+        fr_sql_out("@released", FR_SQL_INT),
     };
-    fr_status st = control_call(c, "dbo.sp_release_dead_work", params, COUNT_OF(params), err);
+    fr_status st =
+        control_call(c, "dbo.sp_release_dead_work", params, COUNT_OF(params), err);
 
     *released = params[4].number;
     return st;
 }
 
-fr_status fr_queue_state(struct fr_control *c, const char *target_server, struct fr_queue_state *out,
-                         struct fr_err *err)
+fr_status fr_queue_state(struct fr_control *c, const char *target_server,
+                         struct fr_queue_state *out, struct fr_err *err)
 {
     struct fr_sql_param params[] = {
         fr_sql_in_text("@target_server", target_server),
-        fr_sql_out("@ready", FR_SQL_BIGINT),     fr_sql_out("@active", FR_SQL_BIGINT),
-        fr_sql_out("@done", FR_SQL_BIGINT),      fr_sql_out("@failed", FR_SQL_BIGINT),
-        fr_sql_out("@cancelled", FR_SQL_BIGINT), fr_sql_out("@next_ms", FR_SQL_BIGINT),
+        fr_sql_out("@ready", FR_SQL_BIGINT),
+        fr_sql_out("@active", FR_SQL_BIGINT),
+        fr_sql_out("@done", FR_SQL_BIGINT),
+        fr_sql_out("@failed", FR_SQL_BIGINT),
+        fr_sql_out("@cancelled", FR_SQL_BIGINT),
+        fr_sql_out("@next_ms", FR_SQL_BIGINT),
     };
     fr_status st = control_call(c, "dbo.sp_queue_state", params, COUNT_OF(params), err);
 

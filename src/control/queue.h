@@ -1,8 +1,8 @@
 /*
  * queue.h - tasks of the work queue: add, claim, renew, end, fail.
  *
- * A claim is a lease with a token that fences every later write.  Calls may come from several threads of one
- * process (see control.h).
+ * A claim is a lease with a token that fences every later write.  Calls may come from
+ * several threads of one process (see control.h).
  */
 #ifndef FR_CONTROL_QUEUE_H
 #define FR_CONTROL_QUEUE_H
@@ -30,24 +30,26 @@ struct fr_new_task {
     bool again;
 };
 /* *added false: the source already stands in the queue for this table, as *task_id. */
-fr_status fr_queue_add(struct fr_control *c, const struct fr_new_task *t, int64_t *task_id, bool *added,
-                       struct fr_err *err);
+fr_status fr_queue_add(struct fr_control *c, const struct fr_new_task *t,
+                       int64_t *task_id, bool *added, struct fr_err *err);
 
 struct fr_claimer {
     const struct fr_worker_id *worker;
-    const char *target_server; /* only tasks for it are taken */
+    const char *target_server;             /* only tasks for it are taken */
     int spid, scheduler_id, client_cpu_id; /* below 0 = unknown */
     int64_t lease_s;
 };
 /* FR_EMPTY: nothing may start now. */
-fr_status fr_queue_claim(struct fr_control *c, const struct fr_claimer *who, struct fr_task *out,
+fr_status fr_queue_claim(struct fr_control *c, const struct fr_claimer *who,
+                         struct fr_task *out, struct fr_err *err);
+fr_status fr_queue_renew(struct fr_control *c, const struct fr_task *t, int64_t lease_s,
+                         int64_t rows, int64_t bytes_read, bool *alive,
                          struct fr_err *err);
-fr_status fr_queue_renew(struct fr_control *c, const struct fr_task *t, int64_t lease_s, int64_t rows,
-                         int64_t bytes_read, bool *alive, struct fr_err *err);
 
 struct fr_task_result {
     int64_t rows, rejected, skipped, trimmed, bytes_read, bytes_sent, batches;
-    int64_t server_cpu_ms, server_reads, server_writes, server_logical_reads; /* -1 = unknown */
+    int64_t server_cpu_ms, server_reads, server_writes,
+        server_logical_reads; /* -1 = unknown */
     int64_t client_cpu_ms;
     int64_t scheduler_moves;
     int spid, scheduler_id;
@@ -55,8 +57,9 @@ struct fr_task_result {
     const char *engine;
 };
 /* *accepted false: the lease was lost. */
-fr_status fr_queue_end(struct fr_control *c, const struct fr_task *t, const struct fr_task_result *r,
-                       bool *accepted, struct fr_err *err);
+fr_status fr_queue_end(struct fr_control *c, const struct fr_task *t,
+                       const struct fr_task_result *r, bool *accepted,
+                       struct fr_err *err);
 
 struct fr_task_failure {
     const char *error;
@@ -65,21 +68,22 @@ struct fr_task_failure {
     int64_t backoff_ms;
     int64_t rows, rejected, bytes_read, client_cpu_ms;
 };
-fr_status fr_queue_fail(struct fr_control *c, const struct fr_task *t, const struct fr_task_failure *f,
-                        bool *accepted, struct fr_err *err);
+fr_status fr_queue_fail(struct fr_control *c, const struct fr_task *t,
+                        const struct fr_task_failure *f, bool *accepted,
+                        struct fr_err *err);
 
 /* Tasks whose lease ran out go back. */
 fr_status fr_queue_sweep(struct fr_control *c, int64_t *swept, struct fr_err *err);
 /* A worker of this host is known to be dead. */
-fr_status fr_queue_release_dead(struct fr_control *c, const struct fr_worker_id *w, const char *why,
-                                int64_t *released, struct fr_err *err);
+fr_status fr_queue_release_dead(struct fr_control *c, const struct fr_worker_id *w,
+                                const char *why, int64_t *released, struct fr_err *err);
 
 struct fr_queue_state {
     int64_t ready, active, done, failed, cancelled;
     int64_t next_ms; /* until the next ready task may start; 0 = now, -1 = none waits */
 };
 /* target_server NULL: of all. */
-fr_status fr_queue_state(struct fr_control *c, const char *target_server, struct fr_queue_state *out,
-                         struct fr_err *err);
+fr_status fr_queue_state(struct fr_control *c, const char *target_server,
+                         struct fr_queue_state *out, struct fr_err *err);
 
 #endif

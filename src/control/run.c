@@ -1,12 +1,12 @@
 /* Runs, their workers, and the start signal. */
 #include "control/control_priv.h"
 
-fr_status fr_run_begin(struct fr_control *c, const char *host, int pid, int64_t workers, const char *options,
-                       int64_t *run_id, struct fr_err *err)
+fr_status fr_run_begin(struct fr_control *c, const char *host, int pid, int64_t workers,
+                       const char *options, int64_t *run_id, struct fr_err *err)
 {
     struct fr_sql_param params[] = {
-        fr_sql_in_text("@host", host),       fr_sql_in_int("@pid", pid),
-        fr_sql_in_int("@workers", workers),  fr_sql_in_text("@options", options),
+        fr_sql_in_text("@host", host),        fr_sql_in_int("@pid", pid),
+        fr_sql_in_int("@workers", workers),   fr_sql_in_text("@options", options),
         fr_sql_out("@run_id", FR_SQL_BIGINT),
     };
     fr_status st = control_call(c, "dbo.sp_begin_run", params, COUNT_OF(params), err);
@@ -15,27 +15,33 @@ fr_status fr_run_begin(struct fr_control *c, const char *host, int pid, int64_t 
     return st;
 }
 
-fr_status fr_run_signal_start(struct fr_control *c, int64_t run_id, bool *raised, struct fr_err *err)
+fr_status fr_run_signal_start(struct fr_control *c, int64_t run_id, bool *raised,
+                              struct fr_err *err)
 {
-    struct fr_sql_param params[] = {fr_sql_in_i64("@run_id", run_id), fr_sql_out("@raised", FR_SQL_BIT)};
+    struct fr_sql_param params[] = {fr_sql_in_i64("@run_id", run_id),
+                                    fr_sql_out("@raised", FR_SQL_BIT)};
     fr_status st = control_call(c, "dbo.sp_signal_start", params, COUNT_OF(params), err);
 
     *raised = st == FR_OK && !params[1].is_null && params[1].number != 0;
     return st;
 }
 
-fr_status fr_run_is_started(struct fr_control *c, int64_t run_id, bool *started, struct fr_err *err)
+fr_status fr_run_is_started(struct fr_control *c, int64_t run_id, bool *started,
+                            struct fr_err *err)
 {
-    struct fr_sql_param params[] = {fr_sql_in_i64("@run_id", run_id), fr_sql_out("@start", FR_SQL_BIT)};
+    struct fr_sql_param params[] = {fr_sql_in_i64("@run_id", run_id),
+                                    fr_sql_out("@start", FR_SQL_BIT)};
     fr_status st = control_call(c, "dbo.sp_start_state", params, COUNT_OF(params), err);
 
     *started = st == FR_OK && !params[1].is_null && params[1].number != 0;
     if (st == FR_OK && params[1].is_null)
-        return fr_err_set(err, FR_EARG, "there is no run %lld in the control database", (long long)run_id);
+        return fr_err_set(err, FR_EARG, "there is no run %lld in the control database",
+                          (long long)run_id);
     return st;
 }
 
-fr_status fr_run_end(struct fr_control *c, int64_t run_id, const struct fr_run_totals *t, struct fr_err *err)
+fr_status fr_run_end(struct fr_control *c, int64_t run_id, const struct fr_run_totals *t,
+                     struct fr_err *err)
 {
     struct fr_sql_param params[] = {
         fr_sql_in_i64("@run_id", run_id),
@@ -52,8 +58,9 @@ fr_status fr_run_end(struct fr_control *c, int64_t run_id, const struct fr_run_t
 fr_status fr_worker_add(struct fr_control *c, struct fr_worker_id *w, struct fr_err *err)
 {
     struct fr_sql_param params[] = {
-        fr_sql_in_i64("@run_id", w->run_id), fr_sql_in_text("@worker", w->name), fr_sql_in_text("@host", w->host),
-        fr_sql_in_int("@pid", w->pid),       fr_sql_out("@worker_id", FR_SQL_BIGINT),
+        fr_sql_in_i64("@run_id", w->run_id),     fr_sql_in_text("@worker", w->name),
+        fr_sql_in_text("@host", w->host),        fr_sql_in_int("@pid", w->pid),
+        fr_sql_out("@worker_id", FR_SQL_BIGINT),
     };
     fr_status st = control_call(c, "dbo.sp_add_worker", params, COUNT_OF(params), err);
 
@@ -63,11 +70,12 @@ fr_status fr_worker_add(struct fr_control *c, struct fr_worker_id *w, struct fr_
 
 static struct fr_sql_param in_or_null(const char *name, enum fr_sql_type type, int64_t v)
 {
-    return (struct fr_sql_param){.name = name, .type = type, .number = v, .is_null = v < 0};
+    return (struct fr_sql_param){
+        .name = name, .type = type, .number = v, .is_null = v < 0};
 }
 
-fr_status fr_worker_set(struct fr_control *c, const struct fr_worker_id *w, const struct fr_worker_state *state,
-                        struct fr_err *err)
+fr_status fr_worker_set(struct fr_control *c, const struct fr_worker_id *w,
+                        const struct fr_worker_state *state, struct fr_err *err)
 {
     struct fr_sql_param params[] = {
         fr_sql_in_i64("@worker_id", w->worker_id),

@@ -3,8 +3,9 @@
 
 #include <stdio.h>
 
-fr_status fr_scheduler_claim(struct fr_control *c, const struct fr_worker_id *w, int scheduler_id, int spid,
-                             int64_t lease_s, struct fr_claim *claim, struct fr_err *err)
+fr_status fr_scheduler_claim(struct fr_control *c, const struct fr_worker_id *w,
+                             int scheduler_id, int spid, int64_t lease_s,
+                             struct fr_claim *claim, struct fr_err *err)
 {
     char token[FR_GUID_TEXT_BYTES];
     struct fr_sql_param params[] = {
@@ -31,21 +32,23 @@ fr_status fr_scheduler_claim(struct fr_control *c, const struct fr_worker_id *w,
     return FR_OK;
 }
 
-fr_status fr_scheduler_renew(struct fr_control *c, const struct fr_claim *claim, int64_t lease_s, bool *alive,
-                             struct fr_err *err)
+fr_status fr_scheduler_renew(struct fr_control *c, const struct fr_claim *claim,
+                             int64_t lease_s, bool *alive, struct fr_err *err)
 {
     struct fr_sql_param params[] = {
         fr_sql_in_guid("@claim_token", claim->token),
         fr_sql_in_int("@lease_seconds", lease_s),
         fr_sql_out("@alive", FR_SQL_BIT),
     };
-    fr_status st = control_call(c, "dbo.sp_renew_scheduler", params, COUNT_OF(params), err);
+    fr_status st =
+        control_call(c, "dbo.sp_renew_scheduler", params, COUNT_OF(params), err);
 
     *alive = st == FR_OK && !params[2].is_null && params[2].number != 0;
     return st;
 }
 
-fr_status fr_scheduler_release(struct fr_control *c, struct fr_claim *claim, struct fr_err *err)
+fr_status fr_scheduler_release(struct fr_control *c, struct fr_claim *claim,
+                               struct fr_err *err)
 {
     struct fr_sql_param params[] = {fr_sql_in_guid("@claim_token", claim->token)};
     fr_status st = FR_OK;

@@ -9,7 +9,8 @@
 /* A variable-length cell begins with this; longer values make it grow. */
 enum { MIN_CELL_BYTES = 64, MAX_INLINE_BYTES = 8000, BCP_MAX_FIXED_BYTES = 40 };
 
-/* How a type is bound: db-lib copies and never converts, since host form and column type agree. */
+/* How a type is bound: db-lib copies and never converts, since host form and column type
+ * agree. */
 struct bind_rule {
     int host_type;         /* db-lib's type of the bound memory */
     uint8_t cell_bytes;    /* size of our host form; 0 = variable */
@@ -30,10 +31,11 @@ static void translate_money(const unsigned char *cell, unsigned char *library)
 
 static void translate_decimal(const unsigned char *cell, unsigned char *library)
 {
-    /* bytes of the magnitude by precision, without the sign byte (MS-TDS 2.2.5.5.1.6 rounds these up) */
-    static const uint8_t magnitude_bytes[39] = {1,  1,  1,  2,  2,  3,  3,  3,  4,  4,  5,  5,  5,
-                                                6,  6,  7,  7,  8,  8,  8,  9,  9,  10, 10, 10, 11,
-                                                11, 12, 12, 13, 13, 13, 14, 14, 15, 15, 15, 16, 16};
+    /* bytes of the magnitude by precision, without the sign byte (MS-TDS 2.2.5.5.1.6
+     * rounds these up) */
+    static const uint8_t magnitude_bytes[39] = {
+        1, 1, 1,  2,  2,  3,  3,  3,  4,  4,  5,  5,  5,  6,  6,  7,  7,  8,  8, 8,
+        9, 9, 10, 10, 10, 11, 11, 12, 12, 13, 13, 13, 14, 14, 15, 15, 15, 16, 16};
     struct fr_decimal d;
     DBNUMERIC n = {0};
 
@@ -73,15 +75,18 @@ static const struct bind_rule rules[FR_TYPE_COUNT] = {
     [FR_TYPE_FLOAT] = {SYBFLT8, CELL(double), 0, NULL},
     [FR_TYPE_SMALLMONEY] = {SYBMONEY4, CELL(int32_t), 0, NULL},
     [FR_TYPE_MONEY] = {SYBMONEY, CELL(int64_t), CELL(DBMONEY), translate_money},
-    [FR_TYPE_DECIMAL] = {SYBNUMERIC, CELL(struct fr_decimal), CELL(DBNUMERIC), translate_decimal},
-    [FR_TYPE_DATE] = {SYBMSDATE, CELL(struct fr_datetime), CELL(DBDATETIMEALL), translate_datetime},
-    [FR_TYPE_TIME] = {SYBMSTIME, CELL(struct fr_datetime), CELL(DBDATETIMEALL), translate_datetime},
+    [FR_TYPE_DECIMAL] = {SYBNUMERIC, CELL(struct fr_decimal), CELL(DBNUMERIC),
+                         translate_decimal},
+    [FR_TYPE_DATE] = {SYBMSDATE, CELL(struct fr_datetime), CELL(DBDATETIMEALL),
+                      translate_datetime},
+    [FR_TYPE_TIME] = {SYBMSTIME, CELL(struct fr_datetime), CELL(DBDATETIMEALL),
+                      translate_datetime},
     [FR_TYPE_DATETIME] = {SYBDATETIME, CELL(struct fr_datetime_old), 0, NULL},
     [FR_TYPE_SMALLDATETIME] = {SYBDATETIME4, CELL(struct fr_smalldatetime), 0, NULL},
     [FR_TYPE_DATETIME2] = {SYBMSDATETIME2, CELL(struct fr_datetime), CELL(DBDATETIMEALL),
                            translate_datetime},
-    [FR_TYPE_DATETIMEOFFSET] = {SYBMSDATETIMEOFFSET, CELL(struct fr_datetime), CELL(DBDATETIMEALL),
-                                translate_datetime},
+    [FR_TYPE_DATETIMEOFFSET] = {SYBMSDATETIMEOFFSET, CELL(struct fr_datetime),
+                                CELL(DBDATETIMEALL), translate_datetime},
     [FR_TYPE_CHAR] = {SYBVARCHAR, 0, 0, NULL},
     [FR_TYPE_VARCHAR] = {SYBVARCHAR, 0, 0, NULL},
     [FR_TYPE_TEXT] = {SYBVARCHAR, 0, 0, NULL},
@@ -99,7 +104,8 @@ struct bcp_column {
     const struct bind_rule *rule;
     int number;            /* db-lib's, from 1 */
     unsigned char *memory; /* owned; cell data at memory + 8, its length at memory + 4 */
-    unsigned char *bound;  /* owned; what db-lib reads where its form differs, laid out alike */
+    unsigned char
+        *bound; /* owned; what db-lib reads where its form differs, laid out alike */
     bool bound_as_empty;
 };
 
@@ -129,14 +135,16 @@ static fr_status bind_column(struct bcp_copy *c, size_t i, struct fr_err *err)
     unsigned char *at = col->bound != NULL ? col->bound + 4 : col->memory + 4;
 
     col->bound_as_empty = false;
-    if (bcp_bind(c->dbproc, at, 4, -1, NULL, 0, col->rule->host_type, col->number) == FAIL)
+    if (bcp_bind(c->dbproc, at, 4, -1, NULL, 0, col->rule->host_type, col->number) ==
+        FAIL)
         return fr_db_sink_error(c->sink, "binding a column", err);
     return FR_OK;
 }
 
 /*
- * db-lib takes a length of 0 for NULL.  An empty value goes as a NUL-terminated string without prefix
- * instead, so the binding changes where a column goes from empty to not empty and back.
+ * db-lib takes a length of 0 for NULL.  An empty value goes as a NUL-terminated string
+ * without prefix instead, so the binding changes where a column goes from empty to not
+ * empty and back.
  */
 static fr_status bind_empty(struct bcp_copy *c, size_t i, struct fr_err *err)
 {
@@ -145,13 +153,15 @@ static fr_status bind_empty(struct bcp_copy *c, size_t i, struct fr_err *err)
 
     if (col->bound_as_empty)
         return FR_OK;
-    if (bcp_bind(c->dbproc, nothing, 0, -1, NULL, 0, col->rule->host_type, col->number) == FAIL)
+    if (bcp_bind(c->dbproc, nothing, 0, -1, NULL, 0, col->rule->host_type, col->number) ==
+        FAIL)
         return fr_db_sink_error(c->sink, "binding an empty value", err);
     col->bound_as_empty = true;
     return FR_OK;
 }
 
-static fr_status set_memory(struct bcp_copy *c, size_t i, size_t bytes, struct fr_err *err)
+static fr_status set_memory(struct bcp_copy *c, size_t i, size_t bytes,
+                            struct fr_err *err)
 {
     unsigned char *memory = realloc(c->columns[i].memory, bytes + 8);
     int32_t null = FR_CELL_NULL;
@@ -168,7 +178,8 @@ static fr_status set_memory(struct bcp_copy *c, size_t i, size_t bytes, struct f
     return FR_OK;
 }
 
-static fr_status bcp_grow(struct fr_bulk *b, size_t column, size_t bytes, struct fr_err *err)
+static fr_status bcp_grow(struct fr_bulk *b, size_t column, size_t bytes,
+                          struct fr_err *err)
 {
     struct bcp_copy *c = (struct bcp_copy *)b;
     size_t room = b->cells[column].capacity_bytes;
@@ -180,8 +191,8 @@ static fr_status bcp_grow(struct fr_bulk *b, size_t column, size_t bytes, struct
     return st == FR_OK ? bind_column(c, column, err) : st;
 }
 
-static fr_status prepare_column(struct bcp_copy *c, const struct fr_bulk_target *t, size_t i,
-                                int number, struct fr_err *err)
+static fr_status prepare_column(struct bcp_copy *c, const struct fr_bulk_target *t,
+                                size_t i, int number, struct fr_err *err)
 {
     const struct fr_column *col = &t->columns[i];
     const struct bind_rule *rule = &rules[col->type];
@@ -191,8 +202,9 @@ static fr_status prepare_column(struct bcp_copy *c, const struct fr_bulk_target 
     c->columns[i].rule = rule;
     c->columns[i].number = number;
     if (bytes == 0)
-        bytes = col->max_bytes > 0 && col->max_bytes <= MAX_INLINE_BYTES ? (size_t)col->max_bytes
-                                                                         : MIN_CELL_BYTES;
+        bytes = col->max_bytes > 0 && col->max_bytes <= MAX_INLINE_BYTES
+                    ? (size_t)col->max_bytes
+                    : MIN_CELL_BYTES;
     if (bytes < MIN_CELL_BYTES)
         bytes = MIN_CELL_BYTES;
     st = set_memory(c, i, bytes, err);
@@ -215,26 +227,32 @@ static fr_status refuse_unsupported(const struct fr_bulk_target *t, struct fr_er
     const struct fr_bulk_options *o = &t->options;
 
     if (o->check_constraints + o->fire_triggers + o->keep_nulls > 1)
-        return fr_err_set(err, FR_EARG,
-                          "the bcp engine carries one hint of CHECK_CONSTRAINTS, FIRE_TRIGGERS and "
-                          "KEEP_NULLS (db-lib keeps only one); this load needs several: the wire engine can");
+        return fr_err_set(
+            err, FR_EARG,
+            "the bcp engine carries one hint of CHECK_CONSTRAINTS, FIRE_TRIGGERS and "
+            "KEEP_NULLS (db-lib keeps only one); this load needs several: the wire "
+            "engine can");
     for (size_t i = 0; i < t->column_count; i++) {
         const struct fr_column *c = &t->columns[i];
 
         if (c->computed || (c->identity && !o->keep_identity))
             continue;
         if (c->type == FR_TYPE_UNSUPPORTED)
-            return fr_err_set(err, FR_EDATA, "column %s has type %s, which the bcp engine cannot load",
+            return fr_err_set(err, FR_EDATA,
+                              "column %s has type %s, which the bcp engine cannot load",
                               c->name, c->type_name);
         if (!t->is_sent[i] && !c->nullable)
-            return fr_err_set(err, FR_EARG,
-                              "column %s is NOT NULL and gets no field; the bcp engine cannot leave it "
-                              "out%s", c->name, c->has_default ? " for its default" : "");
+            return fr_err_set(
+                err, FR_EARG,
+                "column %s is NOT NULL and gets no field; the bcp engine cannot leave it "
+                "out%s",
+                c->name, c->has_default ? " for its default" : "");
     }
     return FR_OK;
 }
 
-static fr_status set_options(struct bcp_copy *c, const struct fr_bulk_options *o, struct fr_err *err)
+static fr_status set_options(struct bcp_copy *c, const struct fr_bulk_options *o,
+                             struct fr_err *err)
 {
     const char *hint = o->check_constraints ? "CHECK_CONSTRAINTS"
                        : o->fire_triggers   ? "FIRE_TRIGGERS"
@@ -244,13 +262,14 @@ static fr_status set_options(struct bcp_copy *c, const struct fr_bulk_options *o
 
     if (o->keep_identity && bcp_control(c->dbproc, BCPKEEPIDENTITY, TRUE) == FAIL)
         return fr_db_sink_error(c->sink, "keeping identity values", err);
-    if (hint != NULL &&
-        bcp_options(c->dbproc, BCPHINTS, (BYTE *)(uintptr_t)hint, (int)strlen(hint)) == FAIL)
+    if (hint != NULL && bcp_options(c->dbproc, BCPHINTS, (BYTE *)(uintptr_t)hint,
+                                    (int)strlen(hint)) == FAIL)
         return fr_db_sink_error(c->sink, "setting the bulk copy hint", err);
     return FR_OK;
 }
 
-static fr_status start(struct bcp_copy *c, const struct fr_bulk_target *t, struct fr_err *err)
+static fr_status start(struct bcp_copy *c, const struct fr_bulk_target *t,
+                       struct fr_err *err)
 {
     fr_status st;
 
@@ -271,8 +290,8 @@ static fr_status start(struct bcp_copy *c, const struct fr_bulk_target *t, struc
 
 static const struct fr_bulk_ops bcp_copy_ops;
 
-static fr_status bcp_begin(struct fr_sql *s, const struct fr_bulk_target *t, struct fr_bulk **out,
-                           struct fr_err *err)
+static fr_status bcp_begin(struct fr_sql *s, const struct fr_bulk_target *t,
+                           struct fr_bulk **out, struct fr_err *err)
 {
     struct bcp_copy *c;
     fr_status st = refuse_unsupported(t, err);

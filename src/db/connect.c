@@ -26,7 +26,8 @@ static void set_socket_options(DBPROCESS *dbproc, uint32_t tcp_timeout_ms)
 }
 
 static fr_status open_at_level(const struct fr_connect *c, enum fr_encrypt level,
-                               struct fr_db_sink *sink, DBPROCESS **out, struct fr_err *err)
+                               struct fr_db_sink *sink, DBPROCESS **out,
+                               struct fr_err *err)
 {
     const char *name = fr_dblib_server_name(c->server, level);
     LOGINREC *login;
@@ -60,14 +61,15 @@ static fr_status refused(const struct fr_connect *c, const struct fr_db_sink *si
                          struct fr_err *err)
 {
     if (sink->server_number != 0) {
-        fr_err_set(err, FR_ECONNECT, "cannot log in to %s as %s: %s (server error %d)", c->server,
-                   c->user, sink->server_text, sink->server_number);
+        fr_err_set(err, FR_ECONNECT, "cannot log in to %s as %s: %s (server error %d)",
+                   c->server, c->user, sink->server_text, sink->server_number);
         if (err != NULL)
             err->server_number = sink->server_number;
         return FR_ECONNECT;
     }
     if (sink->os_number > 0)
-        return fr_err_errno(err, FR_ECONNECT, sink->os_number, "cannot connect to %s", c->server);
+        return fr_err_errno(err, FR_ECONNECT, sink->os_number, "cannot connect to %s",
+                            c->server);
     return fr_err_set(err, FR_ECONNECT, "cannot connect to %s: %s", c->server,
                       sink->library_number != 0 ? sink->library_text : "no answer");
 }
@@ -81,7 +83,8 @@ static bool nothing_listens(const struct fr_db_sink *sink)
 static fr_status open_any_level(const struct fr_connect *c, struct fr_db_sink *sink,
                                 DBPROCESS **out, bool *encrypted, struct fr_err *err)
 {
-    enum fr_encrypt level = c->encrypt == FR_ENCRYPT_PREFER ? FR_ENCRYPT_REQUIRE : c->encrypt;
+    enum fr_encrypt level =
+        c->encrypt == FR_ENCRYPT_PREFER ? FR_ENCRYPT_REQUIRE : c->encrypt;
     fr_status st = open_at_level(c, level, sink, out, err);
 
     *encrypted = level == FR_ENCRYPT_REQUIRE;
@@ -96,7 +99,8 @@ static fr_status open_any_level(const struct fr_connect *c, struct fr_db_sink *s
     return *out == NULL ? refused(c, sink, err) : FR_OK;
 }
 
-fr_status fr_connect_open(const struct fr_connect *c, struct fr_sql **out, struct fr_err *err)
+fr_status fr_connect_open(const struct fr_connect *c, struct fr_sql **out,
+                          struct fr_err *err)
 {
     struct db_session *s;
     struct fr_sql_one one = {0};

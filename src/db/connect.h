@@ -1,8 +1,8 @@
 /*
  * connect.h - open an SQL session over db-lib.
  *
- * fr_dblib_init() must have been told of the server.  The session is an fr_sql (base/sql.h), used by
- * one thread at a time; close it with fr_sql_close().
+ * fr_dblib_init() must have been told of the server.  The session is an fr_sql
+ * (base/sql.h), used by one thread at a time; close it with fr_sql_close().
  */
 #ifndef FR_DB_CONNECT_H
 #define FR_DB_CONNECT_H
@@ -25,12 +25,15 @@ struct fr_connect {
     const char *application; /* program_name the server shows */
     enum fr_encrypt encrypt;
     uint32_t packet_bytes;   /* 0 = default */
-    uint32_t tcp_timeout_ms; /* unacknowledged data for so long = connection lost; 0 = system's */
+    uint32_t tcp_timeout_ms; /* unacknowledged data for so long = connection lost; 0 =
+                                system's */
     bool for_bulk;
 };
 
-/* FR_ECONNECT: cannot connect or log in; FR_EARG: unknown server.  Session options are set (sql/statements/session_options.sql). */
-fr_status fr_connect_open(const struct fr_connect *c, struct fr_sql **out, struct fr_err *err);
+/* FR_ECONNECT: cannot connect or log in; FR_EARG: unknown server.  Session options are
+ * set (sql/statements/session_options.sql). */
+fr_status fr_connect_open(const struct fr_connect *c, struct fr_sql **out,
+                          struct fr_err *err);
 
 /* True when the session's traffic is encrypted as far as db-lib was asked to. */
 bool fr_connect_is_encrypted(const struct fr_sql *s);

@@ -12,7 +12,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { MAX_SERVERS = 4, MAX_NAME_BYTES = 300, MAX_CONF_BYTES = 1 << 20, MAX_CONNECTIONS = 256 };
+enum {
+    MAX_SERVERS = 4,
+    MAX_NAME_BYTES = 300,
+    MAX_CONF_BYTES = 1 << 20,
+    MAX_CONNECTIONS = 256
+};
 
 static _Thread_local struct fr_db_sink *open_sink;
 
@@ -22,8 +27,9 @@ static struct {
     char servers[MAX_SERVERS][MAX_NAME_BYTES];
 } known;
 
-static const char *const level_words[] = {
-    [FR_ENCRYPT_OFF] = "off", [FR_ENCRYPT_LOGIN] = "request", [FR_ENCRYPT_REQUIRE] = "require"};
+static const char *const level_words[] = {[FR_ENCRYPT_OFF] = "off",
+                                          [FR_ENCRYPT_LOGIN] = "request",
+                                          [FR_ENCRYPT_REQUIRE] = "require"};
 
 void fr_dblib_set_open_sink(struct fr_db_sink *sink)
 {
@@ -61,14 +67,14 @@ static int on_library_error(DBPROCESS *dbproc, int severity, int number, int os_
     }
     if (number == SYBETIME)
         sink->timed_out = true;
-    if (number == SYBETIME || number == SYBEREAD || number == SYBEWRIT || number == SYBESEOF ||
-        number == SYBEBTOK || dbproc == NULL || DBDEAD(dbproc))
+    if (number == SYBETIME || number == SYBEREAD || number == SYBEWRIT ||
+        number == SYBESEOF || number == SYBEBTOK || dbproc == NULL || DBDEAD(dbproc))
         sink->dead = true;
     return INT_CANCEL;
 }
 
-static int on_server_message(DBPROCESS *dbproc, DBINT number, int state, int severity, char *text,
-                             char *server, char *procedure, int line)
+static int on_server_message(DBPROCESS *dbproc, DBINT number, int state, int severity,
+                             char *text, char *server, char *procedure, int line)
 {
     struct fr_db_sink *sink = sink_of(dbproc);
 
@@ -112,7 +118,8 @@ static void read_user_conf(struct fr_buf *out)
     }
 }
 
-/* Copy the lines of section [name] of conf, without its encryption line; false when there is none. */
+/* Copy the lines of section [name] of conf, without its encryption line; false when there
+ * is none. */
 static bool copy_section(const char *conf, const char *name, struct fr_buf *out)
 {
     bool inside = false, found = false;
@@ -128,7 +135,8 @@ static bool copy_section(const char *conf, const char *name, struct fr_buf *out)
             const char *end = memchr(text, ']', len);
             size_t name_len = end == NULL ? 0 : (size_t)(end - text) - 1;
 
-            inside = name_len == strlen(name) && strncasecmp(text + 1, name, name_len) == 0;
+            inside =
+                name_len == strlen(name) && strncasecmp(text + 1, name, name_len) == 0;
             found = found || inside;
         } else if (inside && strncasecmp(text, "encryption", len < 10 ? len : 10) != 0) {
             fr_buf_add(out, p, n);
@@ -147,7 +155,8 @@ static void add_server(const char *conf, size_t index, struct fr_buf *out)
 
     fr_buf_init(&body, MAX_CONF_BYTES);
     if (!copy_section(conf, server, &body)) {
-        /* not a name of freetds.conf: HOST or HOST:PORT ([::1]:PORT for an IPv6 address) */
+        /* not a name of freetds.conf: HOST or HOST:PORT ([::1]:PORT for an IPv6 address)
+         */
         size_t host_len = colon == NULL ? strlen(server) : (size_t)(colon - server);
         const char *host = server;
 
@@ -162,13 +171,15 @@ static void add_server(const char *conf, size_t index, struct fr_buf *out)
     for (size_t level = 0; level < sizeof level_words / sizeof level_words[0]; level++) {
         if (level_words[level] == NULL)
             continue;
-        fr_buf_printf(out, "[fullrack-%zu-%s]\n%sencryption = %s\nclient charset = UTF-8\n", index,
-                      level_words[level], fr_buf_text(&body), level_words[level]);
+        fr_buf_printf(out,
+                      "[fullrack-%zu-%s]\n%sencryption = %s\nclient charset = UTF-8\n",
+                      index, level_words[level], fr_buf_text(&body), level_words[level]);
     }
     fr_buf_free(&body);
 }
 
-/* db-lib reads encryption only from its configuration file (before 1.5): give it one of ours, in memory. */
+/* db-lib reads encryption only from its configuration file (before 1.5): give it one of
+ * ours, in memory. */
 static fr_status write_private_conf(struct fr_err *err)
 {
     struct fr_buf conf, out;
@@ -193,19 +204,22 @@ static fr_status write_private_conf(struct fr_err *err)
     return st;
 }
 
-fr_status fr_dblib_init(const char *const *servers, size_t count, unsigned login_timeout_s,
-                        unsigned statement_timeout_s, struct fr_err *err)
+fr_status fr_dblib_init(const char *const *servers, size_t count,
+                        unsigned login_timeout_s, unsigned statement_timeout_s,
+                        struct fr_err *err)
 {
     fr_status st;
 
     known.count = 0;
     for (size_t i = 0; i < count; i++) {
-        if (servers[i] == NULL || fr_dblib_server_name(servers[i], FR_ENCRYPT_OFF) != NULL)
+        if (servers[i] == NULL ||
+            fr_dblib_server_name(servers[i], FR_ENCRYPT_OFF) != NULL)
             continue;
         if (known.count == MAX_SERVERS || strlen(servers[i]) >= MAX_NAME_BYTES ||
             strpbrk(servers[i], "\r\n[]#;") != NULL)
             if (servers[i][0] != '[')
-                return fr_err_set(err, FR_EARG, "server name %s cannot be used", servers[i]);
+                return fr_err_set(err, FR_EARG, "server name %s cannot be used",
+                                  servers[i]);
         snprintf(known.servers[known.count++], MAX_NAME_BYTES, "%s", servers[i]);
     }
     st = write_private_conf(err);
@@ -223,7 +237,8 @@ fr_status fr_dblib_init(const char *const *servers, size_t count, unsigned login
 
 const char *fr_dblib_server_name(const char *server, enum fr_encrypt level)
 {
-    /* one constant string per server and level, so that the answer needs no memory of its own */
+    /* one constant string per server and level, so that the answer needs no memory of its
+     * own */
     static const char *const names[MAX_SERVERS][4] = {
         {"fullrack-0-off", "fullrack-0-request", NULL, "fullrack-0-require"},
         {"fullrack-1-off", "fullrack-1-request", NULL, "fullrack-1-require"},
@@ -237,7 +252,8 @@ const char *fr_dblib_server_name(const char *server, enum fr_encrypt level)
     return NULL;
 }
 
-fr_status fr_db_sink_error(const struct fr_db_sink *sink, const char *what, struct fr_err *err)
+fr_status fr_db_sink_error(const struct fr_db_sink *sink, const char *what,
+                           struct fr_err *err)
 {
     bool lost = sink->dead || sink->timed_out;
 
@@ -249,14 +265,16 @@ fr_status fr_db_sink_error(const struct fr_db_sink *sink, const char *what, stru
         return lost ? FR_ELOST : FR_EDB;
     }
     if (sink->timed_out)
-        return fr_err_set(err, FR_ELOST,
-                          "%s: no answer from the server within the time-out (--statement-timeout)",
-                          what);
+        return fr_err_set(
+            err, FR_ELOST,
+            "%s: no answer from the server within the time-out (--statement-timeout)",
+            what);
     if (sink->library_number != 0 && sink->os_number > 0)
-        return fr_err_errno(err, lost ? FR_ELOST : FR_EDB, sink->os_number, "%s: %s", what,
-                            sink->library_text);
+        return fr_err_errno(err, lost ? FR_ELOST : FR_EDB, sink->os_number, "%s: %s",
+                            what, sink->library_text);
     if (sink->library_number != 0)
-        return fr_err_set(err, lost ? FR_ELOST : FR_EDB, "%s: %s", what, sink->library_text);
+        return fr_err_set(err, lost ? FR_ELOST : FR_EDB, "%s: %s", what,
+                          sink->library_text);
     return fr_err_set(err, FR_ELOST, "%s: the connection was lost", what);
 }
 

@@ -1,9 +1,9 @@
 /*
  * dblib.h - FreeTDS db-lib, tamed: one-time set-up and where its errors go.
  *
- * db-lib's handlers are process-global.  Each connection carries a sink for them (dbsetuserdata); while
- * dbopen() runs there is no connection yet, and a thread-local sink is used.
- * A sink belongs to the thread that uses the connection.
+ * db-lib's handlers are process-global.  Each connection carries a sink for them
+ * (dbsetuserdata); while dbopen() runs there is no connection yet, and a thread-local
+ * sink is used. A sink belongs to the thread that uses the connection.
  */
 #ifndef FR_DB_DBLIB_H
 #define FR_DB_DBLIB_H
@@ -25,19 +25,25 @@ struct fr_db_sink {
 };
 
 /*
- * Prepare db-lib for this process; to be called once before any thread.  servers: every server that will
- * be connected to (HOST[:PORT] or a freetds.conf name).  statement_timeout_s: db-lib has one for
- * the whole process, 0 = none.
+ * Prepare db-lib for this process; to be called once before any thread.  servers: every
+ * server that will be connected to (HOST[:PORT] or a freetds.conf name).
+ * statement_timeout_s: db-lib has one for the whole process, 0 = none.
  */
-fr_status fr_dblib_init(const char *const *servers, size_t count, unsigned login_timeout_s,
-                        unsigned statement_timeout_s, struct fr_err *err);
+fr_status fr_dblib_init(const char *const *servers, size_t count,
+                        unsigned login_timeout_s, unsigned statement_timeout_s,
+                        struct fr_err *err);
 
-enum fr_encrypt { FR_ENCRYPT_OFF, FR_ENCRYPT_LOGIN, FR_ENCRYPT_PREFER, FR_ENCRYPT_REQUIRE };
+enum fr_encrypt {
+    FR_ENCRYPT_OFF,
+    FR_ENCRYPT_LOGIN,
+    FR_ENCRYPT_PREFER,
+    FR_ENCRYPT_REQUIRE
+};
 
 /*
- * Name under which db-lib knows `server` with that encryption (a section of the private freetds.conf).
- * NULL when fr_dblib_init was not told of it.  FR_ENCRYPT_PREFER is not a level of db-lib: the caller
- * tries REQUIRE, then OFF.
+ * Name under which db-lib knows `server` with that encryption (a section of the private
+ * freetds.conf). NULL when fr_dblib_init was not told of it.  FR_ENCRYPT_PREFER is not a
+ * level of db-lib: the caller tries REQUIRE, then OFF.
  */
 const char *fr_dblib_server_name(const char *server, enum fr_encrypt level);
 
@@ -46,9 +52,11 @@ void fr_dblib_set_open_sink(struct fr_db_sink *sink);
 void fr_db_sink_clear(struct fr_db_sink *sink);
 
 /* Turn what the sink holds into an error; `what` says what was being done. */
-fr_status fr_db_sink_error(const struct fr_db_sink *sink, const char *what, struct fr_err *err);
+fr_status fr_db_sink_error(const struct fr_db_sink *sink, const char *what,
+                           struct fr_err *err);
 
-/* True when this db-lib cuts trailing blanks off character values it sends (1.4 and later). */
+/* True when this db-lib cuts trailing blanks off character values it sends (1.4 and
+ * later). */
 bool fr_dblib_trims_blanks(void);
 const char *fr_dblib_version(void);
 

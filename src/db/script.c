@@ -11,12 +11,14 @@ static bool is_go(const char *line, size_t n)
         line++;
         n--;
     }
-    while (n > 0 && (line[n - 1] == ' ' || line[n - 1] == '\t' || line[n - 1] == '\r' || line[n - 1] == ';'))
+    while (n > 0 && (line[n - 1] == ' ' || line[n - 1] == '\t' || line[n - 1] == '\r' ||
+                     line[n - 1] == ';'))
         n--;
     return n == 2 && strncasecmp(line, "GO", 2) == 0;
 }
 
-static fr_status run_batch(struct fr_sql *s, const char *from, size_t n, size_t line, struct fr_err *err)
+static fr_status run_batch(struct fr_sql *s, const char *from, size_t n, size_t line,
+                           struct fr_err *err)
 {
     char *text;
     fr_status st;

@@ -1,4 +1,5 @@
-/* script.h - run a script of several batches, separated by lines with GO, as sqlcmd does. */
+/* script.h - run a script of several batches, separated by lines with GO, as sqlcmd does.
+ */
 #ifndef FR_DB_SCRIPT_H
 #define FR_DB_SCRIPT_H
 

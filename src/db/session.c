@@ -7,9 +7,15 @@
 #include <string.h>
 #include <time.h>
 
-enum { MAX_COLUMNS = 4096, MAX_ROW_TEXT_BYTES = 256 << 20, MAX_PARAM_TEXT_BYTES = 4000, MAX_PARAMS = 64 };
+enum {
+    MAX_COLUMNS = 4096,
+    MAX_ROW_TEXT_BYTES = 256 << 20,
+    MAX_PARAM_TEXT_BYTES = 4000,
+    MAX_PARAMS = 64
+};
 
-/* 719162 days from 0001-01-01 to 1970-01-01, 25567 from 1900-01-01: civil date of days since 1900. */
+/* 719162 days from 0001-01-01 to 1970-01-01, 25567 from 1900-01-01: civil date of days
+ * since 1900. */
 static void civil_from_1900(int32_t days, int *year, unsigned *month, unsigned *day)
 {
     int64_t z = (int64_t)days - 25567 + 719468;
@@ -63,7 +69,8 @@ static void add_datetime_all(struct fr_buf *out, const BYTE *data)
 }
 
 /* One value in the text form base/sql.h promises. */
-static bool add_value(DBPROCESS *dbproc, int type, const BYTE *data, DBINT n, struct fr_buf *out)
+static bool add_value(DBPROCESS *dbproc, int type, const BYTE *data, DBINT n,
+                      struct fr_buf *out)
 {
     union {
         DBDATETIME dt;
@@ -91,9 +98,9 @@ static bool add_value(DBPROCESS *dbproc, int type, const BYTE *data, DBINT n, st
     case FR_SYBUNIQUE:
         /* the first three groups are little-endian on the wire */
         return fr_buf_printf(
-            out, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", data[3],
-            data[2], data[1], data[0], data[5], data[4], data[7], data[6], data[8], data[9],
-            data[10], data[11], data[12], data[13], data[14], data[15]);
+            out, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
+            data[3], data[2], data[1], data[0], data[5], data[4], data[7], data[6],
+            data[8], data[9], data[10], data[11], data[12], data[13], data[14], data[15]);
     case SYBFLT8:
         memcpy(&u.f, data, sizeof u.f);
         return fr_buf_printf(out, "%.17g", u.f);
@@ -151,9 +158,10 @@ static fr_status row_reader_open(struct row_reader *r, DBPROCESS *dbproc, size_t
     r->values = calloc(columns, sizeof *r->values);
     r->lengths = calloc(columns, sizeof *r->lengths);
     r->starts = calloc(columns, sizeof *r->starts);
-    if (columns > MAX_COLUMNS || r->names == NULL || r->values == NULL || r->lengths == NULL ||
-        r->starts == NULL)
-        return fr_err_set(err, FR_ENOMEM, "no memory for a result of %zu columns", columns);
+    if (columns > MAX_COLUMNS || r->names == NULL || r->values == NULL ||
+        r->lengths == NULL || r->starts == NULL)
+        return fr_err_set(err, FR_ENOMEM, "no memory for a result of %zu columns",
+                          columns);
     for (size_t i = 0; i < columns; i++) {
         r->names[i] = dbcolname(dbproc, (int)i + 1);
         if (r->names[i] == NULL)
@@ -178,7 +186,8 @@ static fr_status read_row(struct row_reader *r, DBPROCESS *dbproc, size_t column
         if (data == NULL && n == 0)
             continue;
         if (!add_value(dbproc, dbcoltype(dbproc, column), data, n, &r->text))
-            return fr_err_set(err, FR_EPROTO, "column %s of the answer cannot be read", r->names[i]);
+            return fr_err_set(err, FR_EPROTO, "column %s of the answer cannot be read",
+                              r->names[i]);
         r->lengths[i] = r->text.len - r->starts[i];
         r->values[i] = "";
         fr_buf_add_byte(&r->text, '\0');
@@ -187,10 +196,12 @@ static fr_status read_row(struct row_reader *r, DBPROCESS *dbproc, size_t column
     for (size_t i = 0; i < columns; i++)
         if (r->values[i] != NULL)
             r->values[i] = r->text.data + r->starts[i];
-    return r->text.failed ? fr_err_set(err, FR_ENOMEM, "a row of the answer is too large") : FR_OK;
+    return r->text.failed ? fr_err_set(err, FR_ENOMEM, "a row of the answer is too large")
+                          : FR_OK;
 }
 
-static fr_status read_rows(struct db_session *s, fr_sql_row_fn row, void *ctx, struct fr_err *err)
+static fr_status read_rows(struct db_session *s, fr_sql_row_fn row, void *ctx,
+                           struct fr_err *err)
 {
     size_t columns = (size_t)dbnumcols(s->dbproc);
     struct row_reader r;
@@ -206,8 +217,10 @@ static fr_status read_rows(struct db_session *s, fr_sql_row_fn row, void *ctx, s
         if (row == NULL)
             continue;
         st = read_row(&r, s->dbproc, columns, err);
-        out = (struct fr_sql_row){
-            .columns = columns, .names = r.names, .values = r.values, .lengths = r.lengths};
+        out = (struct fr_sql_row){.columns = columns,
+                                  .names = r.names,
+                                  .values = r.values,
+                                  .lengths = r.lengths};
         if (st == FR_OK)
             st = row(ctx, &out, err);
     }
@@ -258,8 +271,8 @@ static fr_status begin_call(struct db_session *s, struct fr_err *err)
     return FR_OK;
 }
 
-static fr_status db_run(struct fr_sql *sql, const char *text, fr_sql_row_fn row, void *ctx,
-                        int64_t *affected, struct fr_err *err)
+static fr_status db_run(struct fr_sql *sql, const char *text, fr_sql_row_fn row,
+                        void *ctx, int64_t *affected, struct fr_err *err)
 {
     struct db_session *s = (struct db_session *)sql;
     fr_status st = begin_call(s, err);
@@ -284,8 +297,8 @@ union param_value {
     DBBIGINT i8;
 };
 
-static fr_status add_param(DBPROCESS *dbproc, const struct fr_sql_param *p, union param_value *v,
-                           struct fr_err *err)
+static fr_status add_param(DBPROCESS *dbproc, const struct fr_sql_param *p,
+                           union param_value *v, struct fr_err *err)
 {
     /* db-lib: length 0 is NULL; fixed types take -1 */
     int type = SYBNVARCHAR;
@@ -306,15 +319,16 @@ static fr_status add_param(DBPROCESS *dbproc, const struct fr_sql_param *p, unio
         v->i8 = p->number;
         break;
     case FR_SQL_GUID:
-        /* As text, for the server to convert: db-lib 1.3.17 counts uniqueidentifier both as fixed (no length
-           allowed) and as nullable (a length required), so it takes none at all. */
+        /* As text, for the server to convert: db-lib 1.3.17 counts uniqueidentifier both
+           as fixed (no length allowed) and as nullable (a length required), so it takes
+           none at all. */
     case FR_SQL_NVARCHAR:
     case FR_SQL_DATETIME:
         type = SYBVARCHAR;
         len = p->is_null ? 0 : (DBINT)strlen(p->text);
         if (len > MAX_PARAM_TEXT_BYTES)
-            return fr_err_set(err, FR_EARG, "parameter %s is longer than %d bytes", p->name,
-                              MAX_PARAM_TEXT_BYTES);
+            return fr_err_set(err, FR_EARG, "parameter %s is longer than %d bytes",
+                              p->name, MAX_PARAM_TEXT_BYTES);
         max = p->is_output ? MAX_PARAM_TEXT_BYTES : -1;
         data = (BYTE *)(uintptr_t)p->text;
         break;
@@ -323,7 +337,8 @@ static fr_status add_param(DBPROCESS *dbproc, const struct fr_sql_param *p, unio
         len = 0;
         data = NULL;
     }
-    if (dbrpcparam(dbproc, p->name, p->is_output ? DBRPCRETURN : 0, type, max, len, data) == FAIL)
+    if (dbrpcparam(dbproc, p->name, p->is_output ? DBRPCRETURN : 0, type, max, len,
+                   data) == FAIL)
         return fr_err_set(err, FR_EDB, "parameter %s was refused by db-lib", p->name);
     return FR_OK;
 }
@@ -333,8 +348,8 @@ static bool is_text(enum fr_sql_type type)
     return type == FR_SQL_NVARCHAR || type == FR_SQL_GUID || type == FR_SQL_DATETIME;
 }
 
-static fr_status read_outputs(struct db_session *s, struct fr_sql_param *params, size_t count,
-                              struct fr_err *err)
+static fr_status read_outputs(struct db_session *s, struct fr_sql_param *params,
+                              size_t count, struct fr_err *err)
 {
     int returned = dbnumrets(s->dbproc);
 
@@ -356,12 +371,15 @@ static fr_status read_outputs(struct db_session *s, struct fr_sql_param *params,
             continue;
         if (!add_value(s->dbproc, dbrettype(s->dbproc, i), data, n, &s->outputs) ||
             !fr_buf_add_byte(&s->outputs, '\0'))
-            return fr_err_set(err, FR_EPROTO, "output parameter %s cannot be read", p->name);
+            return fr_err_set(err, FR_EPROTO, "output parameter %s cannot be read",
+                              p->name);
         /* a text's place until all are read: the buffer may still move */
         if (is_text(p->type))
             p->number = (int64_t)start;
-        else if (fr_num_i64(s->outputs.data + start, INT64_MIN, INT64_MAX, &p->number) != FR_OK)
-            return fr_err_set(err, FR_EPROTO, "output parameter %s is not a number", p->name);
+        else if (fr_num_i64(s->outputs.data + start, INT64_MIN, INT64_MAX, &p->number) !=
+                 FR_OK)
+            return fr_err_set(err, FR_EPROTO, "output parameter %s is not a number",
+                              p->name);
     }
     for (size_t k = 0; k < count; k++)
         if (params[k].is_output && !params[k].is_null && is_text(params[k].type))
@@ -369,8 +387,9 @@ static fr_status read_outputs(struct db_session *s, struct fr_sql_param *params,
     return FR_OK;
 }
 
-static fr_status db_call(struct fr_sql *sql, const char *procedure, struct fr_sql_param *params,
-                         size_t count, fr_sql_row_fn row, void *ctx, struct fr_err *err)
+static fr_status db_call(struct fr_sql *sql, const char *procedure,
+                         struct fr_sql_param *params, size_t count, fr_sql_row_fn row,
+                         void *ctx, struct fr_err *err)
 {
     struct db_session *s = (struct db_session *)sql;
     union param_value values[MAX_PARAMS];
@@ -379,7 +398,8 @@ static fr_status db_call(struct fr_sql *sql, const char *procedure, struct fr_sq
     if (st != FR_OK)
         return st;
     if (count > MAX_PARAMS)
-        return fr_err_set(err, FR_EARG, "%s: more than %d parameters", procedure, MAX_PARAMS);
+        return fr_err_set(err, FR_EARG, "%s: more than %d parameters", procedure,
+                          MAX_PARAMS);
     if (dbrpcinit(s->dbproc, procedure, 0) == FAIL)
         return outcome(s, procedure, err);
     for (size_t i = 0; i < count && st == FR_OK; i++)
@@ -401,13 +421,17 @@ static fr_status db_call(struct fr_sql *sql, const char *procedure, struct fr_sq
 }
 
 static const char *const param_types[] = {
-    [FR_SQL_BIT] = "bit",           [FR_SQL_INT] = "int",
-    [FR_SQL_BIGINT] = "bigint",     [FR_SQL_NVARCHAR] = "nvarchar(4000)",
-    [FR_SQL_GUID] = "uniqueidentifier", [FR_SQL_DATETIME] = "datetime2(3)",
+    [FR_SQL_BIT] = "bit",
+    [FR_SQL_INT] = "int",
+    [FR_SQL_BIGINT] = "bigint",
+    [FR_SQL_NVARCHAR] = "nvarchar(4000)",
+    [FR_SQL_GUID] = "uniqueidentifier",
+    [FR_SQL_DATETIME] = "datetime2(3)",
 };
 
-static fr_status db_run_params(struct fr_sql *sql, const char *text, struct fr_sql_param *params,
-                               size_t count, fr_sql_row_fn row, void *ctx, struct fr_err *err)
+static fr_status db_run_params(struct fr_sql *sql, const char *text,
+                               struct fr_sql_param *params, size_t count,
+                               fr_sql_row_fn row, void *ctx, struct fr_err *err)
 {
     struct fr_sql_param all[MAX_PARAMS];
     struct fr_buf declared;

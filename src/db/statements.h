@@ -1,5 +1,6 @@
 /*
- * statements.h - the SQL of sql/, embedded at build (scripts/embed-sql): one constant per file of sql/statements.
+ * statements.h - the SQL of sql/, embedded at build (scripts/embed-sql): one constant per
+ * file of sql/statements.
  */
 #ifndef FR_DB_STATEMENTS_H
 #define FR_DB_STATEMENTS_H

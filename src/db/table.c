@@ -40,7 +40,8 @@ static bool take_part(const char **p, char *out, size_t out_bytes)
     return true;
 }
 
-fr_status fr_table_name_parse(const char *text, struct fr_table_name *out, struct fr_err *err)
+fr_status fr_table_name_parse(const char *text, struct fr_table_name *out,
+                              struct fr_err *err)
 {
     char parts[MAX_PARTS][FR_NAME_MAX_BYTES];
     size_t count = 0;
@@ -49,8 +50,10 @@ fr_status fr_table_name_parse(const char *text, struct fr_table_name *out, struc
     memset(out, 0, sizeof *out);
     for (;;) {
         if (count == MAX_PARTS)
-            return fr_err_set(err, FR_EARG, "table name %s has more than three parts", text);
-        if (!take_part(&p, parts[count], sizeof parts[count]) || (*p != '.' && *p != '\0'))
+            return fr_err_set(err, FR_EARG, "table name %s has more than three parts",
+                              text);
+        if (!take_part(&p, parts[count], sizeof parts[count]) ||
+            (*p != '.' && *p != '\0'))
             return fr_err_set(err, FR_EARG, "%s is not a table name", text);
         count++;
         if (*p == '\0')
@@ -131,7 +134,8 @@ static enum fr_type type_of_name(const char *name)
 
 static bool is_rowversion(const char *type_name)
 {
-    return strcasecmp(type_name, "timestamp") == 0 || strcasecmp(type_name, "rowversion") == 0;
+    return strcasecmp(type_name, "timestamp") == 0 ||
+           strcasecmp(type_name, "rowversion") == 0;
 }
 
 static int64_t number_of(const struct fr_sql_row *row, size_t i, int64_t fallback)
@@ -145,8 +149,10 @@ static fr_status take_column(void *ctx, const struct fr_sql_row *row, struct fr_
     struct fr_column *grown, *c;
     const char *type_name;
 
-    if (row->columns != 12 || row->values[1] == NULL || t->column_count == MAX_TABLE_COLUMNS)
-        return fr_err_set(err, FR_EPROTO, "the server's description of the columns is not understood");
+    if (row->columns != 12 || row->values[1] == NULL ||
+        t->column_count == MAX_TABLE_COLUMNS)
+        return fr_err_set(err, FR_EPROTO,
+                          "the server's description of the columns is not understood");
     if ((t->column_count & (t->column_count - 1)) == 0) {
         size_t room = t->column_count == 0 ? 1 : t->column_count * 2;
 
@@ -176,7 +182,8 @@ static fr_status take_column(void *ctx, const struct fr_sql_row *row, struct fr_
     return FR_OK;
 }
 
-static fr_status own_database(struct fr_sql *s, const struct fr_table_name *parts, struct fr_err *err)
+static fr_status own_database(struct fr_sql *s, const struct fr_table_name *parts,
+                              struct fr_err *err)
 {
     struct fr_sql_one one = {0};
     fr_status st;
@@ -186,15 +193,18 @@ static fr_status own_database(struct fr_sql *s, const struct fr_table_name *part
     st = fr_sql_run(s, "SELECT DB_NAME()", fr_sql_take_one, &one, err);
     if (st != FR_OK)
         return st;
-    if (!one.found || one.values[0] == NULL || strcasecmp(one.values[0], parts->database) != 0)
-        return fr_err_set(err, FR_EARG, "the table's database %s is not the connection's (%s): use -d %s",
-                          parts->database, one.found && one.values[0] != NULL ? one.values[0] : "?",
-                          parts->database);
+    if (!one.found || one.values[0] == NULL ||
+        strcasecmp(one.values[0], parts->database) != 0)
+        return fr_err_set(
+            err, FR_EARG,
+            "the table's database %s is not the connection's (%s): use -d %s",
+            parts->database, one.found && one.values[0] != NULL ? one.values[0] : "?",
+            parts->database);
     return FR_OK;
 }
 
-static fr_status find_object(struct fr_sql *s, const struct fr_table_name *parts, const char *name,
-                             struct fr_table *t, struct fr_err *err)
+static fr_status find_object(struct fr_sql *s, const struct fr_table_name *parts,
+                             const char *name, struct fr_table *t, struct fr_err *err)
 {
     char schema[FR_NAME_MAX_BYTES * 2 + 3], table[FR_NAME_MAX_BYTES * 2 + 3];
     char full[sizeof schema + sizeof table + 1], display[2 * FR_NAME_MAX_BYTES + 2];
@@ -208,13 +218,17 @@ static fr_status find_object(struct fr_sql *s, const struct fr_table_name *parts
     snprintf(full, sizeof full, "%s%s%s", parts->schema[0] == '\0' ? "" : schema,
              parts->schema[0] == '\0' ? "" : ".", table);
     params[0] = fr_sql_in_text("@name", full);
-    st = fr_sql_run_params(s, fr_stmt_table_object, params, 1, fr_sql_take_one, &one, err);
+    st =
+        fr_sql_run_params(s, fr_stmt_table_object, params, 1, fr_sql_take_one, &one, err);
     if (st != FR_OK)
         return fr_err_wrap(err, "looking for table %s", name);
     if (!one.found || one.columns != 6 || one.values[1] == NULL || one.values[2] == NULL)
-        return fr_err_set(err, FR_EDATA, "there is no table %s in this database (or no right to see it)", name);
+        return fr_err_set(err, FR_EDATA,
+                          "there is no table %s in this database (or no right to see it)",
+                          name);
     t->object_id = (int32_t)fr_sql_one_i64(&one, 0, 0);
-    snprintf(t->create_date, sizeof t->create_date, "%s", one.values[3] == NULL ? "" : one.values[3]);
+    snprintf(t->create_date, sizeof t->create_date, "%s",
+             one.values[3] == NULL ? "" : one.values[3]);
     if (!fr_name_quote(one.values[2], schema, sizeof schema) ||
         !fr_name_quote(one.values[1], table, sizeof table))
         return fr_err_set(err, FR_EARG, "table name %s is too long", name);
@@ -251,7 +265,8 @@ fr_status fr_table_describe(struct fr_sql *s, const char *name, struct fr_table 
     params[0] = fr_sql_in_int("@object_id", t->object_id);
     st = fr_sql_run_params(s, fr_stmt_table_columns, params, 1, take_column, t, err);
     if (st == FR_OK)
-        st = fr_sql_run_params(s, fr_stmt_table_checks, params, 1, fr_sql_take_one, &checks, err);
+        st = fr_sql_run_params(s, fr_stmt_table_checks, params, 1, fr_sql_take_one,
+                               &checks, err);
     if (st != FR_OK) {
         fr_err_wrap(err, "describing table %s", name);
         goto out;
@@ -302,7 +317,8 @@ const char *fr_table_list_columns(const struct fr_table *t, char *out, size_t ou
 
     out[0] = '\0';
     for (size_t i = 0; i < t->column_count; i++) {
-        int n = snprintf(out + used, out_bytes - used, "%s%s", i == 0 ? "" : ", ", t->columns[i].name);
+        int n = snprintf(out + used, out_bytes - used, "%s%s", i == 0 ? "" : ", ",
+                         t->columns[i].name);
 
         if (n < 0 || (size_t)n >= out_bytes - used) {
             if (out_bytes > 4)

@@ -19,15 +19,16 @@ struct fr_table_name {
 };
 
 /* FR_EARG: not a name (too many parts, unclosed bracket, empty). */
-fr_status fr_table_name_parse(const char *text, struct fr_table_name *out, struct fr_err *err);
+fr_status fr_table_name_parse(const char *text, struct fr_table_name *out,
+                              struct fr_err *err);
 /* [name] with ] doubled; false when it does not fit. */
 bool fr_name_quote(const char *name, char *out, size_t out_bytes);
 
 struct fr_table {
-    char *quoted;   /* [schema].[name], owned */
-    char *display;  /* schema.name, owned */
+    char *quoted;  /* [schema].[name], owned */
+    char *display; /* schema.name, owned */
     int32_t object_id;
-    char create_date[32]; /* YYYY-MM-DD HH:MM:SS.fff */
+    char create_date[32];      /* YYYY-MM-DD HH:MM:SS.fff */
     struct fr_column *columns; /* owned, by column_id */
     size_t column_count;
     int64_t constraints_enabled; /* CHECK and foreign keys */
@@ -36,15 +37,17 @@ struct fr_table {
 };
 
 /*
- * Describe `name` (as the user wrote it).  FR_EDATA: no such table, or none that can be loaded;
- * FR_EARG: not a name, or of another database than the session's.
+ * Describe `name` (as the user wrote it).  FR_EDATA: no such table, or none that can be
+ * loaded; FR_EARG: not a name, or of another database than the session's.
  */
 fr_status fr_table_describe(struct fr_sql *s, const char *name, struct fr_table **out,
                             struct fr_err *err);
 void fr_table_free(struct fr_table **tp);
 
-/* Index of the column, by name without regard to case; column_count when there is none. */
-size_t fr_table_find_column(const struct fr_table *t, const char *name, size_t name_bytes);
+/* Index of the column, by name without regard to case; column_count when there is none.
+ */
+size_t fr_table_find_column(const struct fr_table *t, const char *name,
+                            size_t name_bytes);
 /* "a, b, c" for messages, cut with "..." when it does not fit; out is returned. */
 const char *fr_table_list_columns(const struct fr_table *t, char *out, size_t out_bytes);
 

@@ -54,12 +54,14 @@ static fr_status set_date_format(struct fr_converter *c, const struct fr_load_op
         fr_status st;
 
         if (equals == NULL)
-            return fr_err_set(err, FR_EARG, "--date-format %s: expected COLUMN=FORMAT", item);
-        if ((size_t)(equals - item) != name_bytes || strncasecmp(item, column->name, name_bytes) != 0)
+            return fr_err_set(err, FR_EARG, "--date-format %s: expected COLUMN=FORMAT",
+                              item);
+        if ((size_t)(equals - item) != name_bytes ||
+            strncasecmp(item, column->name, name_bytes) != 0)
             continue;
         if (!rules[column->type].is_date)
-            return fr_err_set(err, FR_EARG, "--date-format %s: column %s is %s", item, column->name,
-                              column->type_name);
+            return fr_err_set(err, FR_EARG, "--date-format %s: column %s is %s", item,
+                              column->name, column->type_name);
         if (c->format == NULL)
             c->format = calloc(1, sizeof *c->format);
         if (c->format == NULL)
@@ -70,8 +72,8 @@ static fr_status set_date_format(struct fr_converter *c, const struct fr_load_op
         if (st == FR_OK && !c->format->has_time && column->type == FR_TYPE_TIME)
             st = fr_err_set(err, FR_EARG, "the format has no hour");
         if (st != FR_OK)
-            return fr_err_wrap(err, "--date-format %s for column %s (%s)", item, column->name,
-                               column->type_name);
+            return fr_err_wrap(err, "--date-format %s for column %s (%s)", item,
+                               column->name, column->type_name);
     }
     return FR_OK;
 }
@@ -88,10 +90,12 @@ fr_status fr_converter_init(struct fr_converter *c, const struct fr_column *colu
     c->decimal = o->decimal == NULL ? '.' : o->decimal[0];
     c->trailing_blanks = (enum fr_blanks)o->trailing_blanks;
     if (c->convert == NULL)
-        return fr_err_set(err, FR_EDATA, "column %s has type %s, which cannot be loaded from text",
+        return fr_err_set(err, FR_EDATA,
+                          "column %s has type %s, which cannot be loaded from text",
                           column->name, column->type_name);
     st = set_date_format(c, o, err);
-    if (st == FR_OK && rules[column->type].needs_code_page && column->code_page != CODE_PAGE_UTF8) {
+    if (st == FR_OK && rules[column->type].needs_code_page &&
+        column->code_page != CODE_PAGE_UTF8) {
         st = fr_code_page_open(column->code_page, &c->page, err);
         if (st != FR_OK)
             fr_err_wrap(err, "column %s", column->name);

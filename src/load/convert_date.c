@@ -1,4 +1,5 @@
-/* Dates and times: ISO forms, or a format given; every field is checked, nothing is guessed. */
+/* Dates and times: ISO forms, or a format given; every field is checked, nothing is
+ * guessed. */
 #include "load/convert.h"
 
 #include <string.h>
@@ -12,7 +13,7 @@
 struct moment {
     int year, month, day;
     int hour, minute, second;
-    int hour12_pm; /* -1: no %p */
+    int hour12_pm;         /* -1: no %p */
     uint64_t fraction_1e9; /* first nine digits of the fraction */
     int offset_min;
     bool has_date, has_time, has_offset;
@@ -66,14 +67,16 @@ static bool take_iso_date(struct cursor *c, struct moment *m)
         return false;
     m->has_date = true;
     if (take_byte(c, '-'))
-        return take_digits(c, 2, 2, &m->month) && take_byte(c, '-') && take_digits(c, 2, 2, &m->day);
+        return take_digits(c, 2, 2, &m->month) && take_byte(c, '-') &&
+               take_digits(c, 2, 2, &m->day);
     return take_digits(c, 2, 2, &m->month) && take_digits(c, 2, 2, &m->day);
 }
 
 static bool take_iso_time(struct cursor *c, struct moment *m)
 {
     m->has_time = true;
-    if (!take_digits(c, 2, 2, &m->hour) || !take_byte(c, ':') || !take_digits(c, 2, 2, &m->minute))
+    if (!take_digits(c, 2, 2, &m->hour) || !take_byte(c, ':') ||
+        !take_digits(c, 2, 2, &m->minute))
         return false;
     if (!take_byte(c, ':'))
         return true;
@@ -121,8 +124,9 @@ static bool parse_iso(struct cursor *c, struct moment *m)
     return take_offset(c, m) && c->p == c->end;
 }
 
-static const char *const month_names[12] = {"January", "February", "March",     "April",   "May",      "June",
-                                            "July",    "August",   "September", "October", "November", "December"};
+static const char *const month_names[12] = {
+    "January", "February", "March",     "April",   "May",      "June",
+    "July",    "August",   "September", "October", "November", "December"};
 
 static bool take_month_name(struct cursor *c, bool full, int *out)
 {
@@ -170,7 +174,8 @@ static bool take_letter(char letter, struct cursor *c, struct moment *m)
     case 'z':
         return take_offset(c, m);
     case 'p':
-        if (c->end - c->p < 2 || (c->p[1] | 32) != 'm' || ((c->p[0] | 32) != 'a' && (c->p[0] | 32) != 'p'))
+        if (c->end - c->p < 2 || (c->p[1] | 32) != 'm' ||
+            ((c->p[0] | 32) != 'a' && (c->p[0] | 32) != 'p'))
             return false;
         m->hour12_pm = (c->p[0] | 32) == 'p';
         c->p += 2;
@@ -180,7 +185,8 @@ static bool take_letter(char letter, struct cursor *c, struct moment *m)
     }
 }
 
-static bool parse_format(const struct fr_date_format *f, struct cursor *c, struct moment *m)
+static bool parse_format(const struct fr_date_format *f, struct cursor *c,
+                         struct moment *m)
 {
     bool hour12 = false;
 
@@ -188,7 +194,8 @@ static bool parse_format(const struct fr_date_format *f, struct cursor *c, struc
     m->has_time = f->has_time;
     for (size_t i = 0; i < f->steps; i++) {
         hour12 = hour12 || f->letters[i] == 'I';
-        if (f->letters[i] != 0 ? !take_letter(f->letters[i], c, m) : !take_byte(c, f->literals[i]))
+        if (f->letters[i] != 0 ? !take_letter(f->letters[i], c, m)
+                               : !take_byte(c, f->literals[i]))
             return false;
     }
     if (hour12) {
@@ -199,7 +206,8 @@ static bool parse_format(const struct fr_date_format *f, struct cursor *c, struc
     return c->p == c->end;
 }
 
-fr_status fr_date_format_parse(const char *text, struct fr_date_format *out, struct fr_err *err)
+fr_status fr_date_format_parse(const char *text, struct fr_date_format *out,
+                               struct fr_err *err)
 {
     static const char known[] = "YymbBdeHIMSfzp";
     bool year = false, month = false, day = false;
@@ -215,10 +223,14 @@ fr_status fr_date_format_parse(const char *text, struct fr_date_format *out, str
         }
         p++;
         if (*p == 'F' || *p == 'T')
-            return fr_err_set(err, FR_EARG, "write %s for %%%c", *p == 'F' ? "%Y-%m-%d" : "%H:%M:%S", *p);
+            return fr_err_set(err, FR_EARG, "write %s for %%%c",
+                              *p == 'F' ? "%Y-%m-%d" : "%H:%M:%S", *p);
         if (*p == '\0' || strchr(known, *p) == NULL)
-            return fr_err_set(err, FR_EARG, "%%%c is not known; known are %%Y %%y %%m %%b %%B %%d %%e %%H %%I "
-                              "%%M %%S %%f %%z %%p", *p == '\0' ? ' ' : *p);
+            return fr_err_set(
+                err, FR_EARG,
+                "%%%c is not known; known are %%Y %%y %%m %%b %%B %%d %%e %%H %%I "
+                "%%M %%S %%f %%z %%p",
+                *p == '\0' ? ' ' : *p);
         year = year || *p == 'Y' || *p == 'y';
         month = month || *p == 'm' || *p == 'b' || *p == 'B';
         day = day || *p == 'd' || *p == 'e';
@@ -297,7 +309,8 @@ static uint64_t scale_unit_ns(uint8_t scale)
     return unit;
 }
 
-static enum fr_conversion out_of_range(const struct fr_converter *c, struct fr_reason *reason)
+static enum fr_conversion out_of_range(const struct fr_converter *c,
+                                       struct fr_reason *reason)
 {
     return fr_refuse(reason, "is out of range for %s", c->column->type_name);
 }
@@ -320,12 +333,14 @@ static enum fr_conversion store_datetime(const struct fr_converter *c, struct in
     return FR_CONVERTED;
 }
 
-static enum fr_conversion store_smalldatetime(const struct fr_converter *c, struct instant *t,
-                                              struct fr_cell *cell, struct fr_reason *reason)
+static enum fr_conversion store_smalldatetime(const struct fr_converter *c,
+                                              struct instant *t, struct fr_cell *cell,
+                                              struct fr_reason *reason)
 {
     struct fr_smalldatetime out;
 
-    /* the server goes through datetime: 29.999 s is 30 s there and rounds up, 29.998 s does not */
+    /* the server goes through datetime: 29.999 s is 30 s there and rounds up, 29.998 s
+     * does not */
     uint64_t ticks = (t->ns * 3 + 5000000) / 10000000;
     uint64_t minutes = (ticks + 30 * 300) / (60 * 300);
 
@@ -342,8 +357,9 @@ static enum fr_conversion store_smalldatetime(const struct fr_converter *c, stru
 }
 
 /* date, time, datetime2, datetimeoffset */
-static enum fr_conversion store_new(const struct fr_converter *c, const struct moment *m, struct instant *t,
-                                    struct fr_cell *cell, struct fr_reason *reason)
+static enum fr_conversion store_new(const struct fr_converter *c, const struct moment *m,
+                                    struct instant *t, struct fr_cell *cell,
+                                    struct fr_reason *reason)
 {
     enum fr_type type = c->column->type;
     struct fr_datetime out = {.scale = c->column->scale};
@@ -360,7 +376,8 @@ static enum fr_conversion store_new(const struct fr_converter *c, const struct m
         return fr_refuse(reason, "rounds up to 24:00");
     if (type == FR_TYPE_DATETIMEOFFSET) {
         /* stored as UTC: the local time, less the offset, must be in range too */
-        int64_t ticks = (int64_t)(t->ns / 100) - (int64_t)m->offset_min * (int64_t)TICKS_PER_MINUTE;
+        int64_t ticks =
+            (int64_t)(t->ns / 100) - (int64_t)m->offset_min * (int64_t)TICKS_PER_MINUTE;
 
         if (ticks < 0) {
             ticks += (int64_t)TICKS_PER_DAY;
@@ -391,21 +408,26 @@ enum fr_conversion fr_convert_date(const struct fr_converter *c, const char *p, 
     fr_trim_blanks(&p, &n);
     cur = (struct cursor){p, p + n};
     if (c->format != NULL ? !parse_format(c->format, &cur, &m) : !parse_iso(&cur, &m))
-        return fr_refuse(reason, c->format != NULL
-                                     ? "does not fit the date format given"
-                                     : "is not an ISO date or time (YYYY-MM-DD, YYYYMMDD, HH:MM:SS); other "
-                                       "forms need --date-format");
+        return fr_refuse(
+            reason,
+            c->format != NULL
+                ? "does not fit the date format given"
+                : "is not an ISO date or time (YYYY-MM-DD, YYYYMMDD, HH:MM:SS); other "
+                  "forms need --date-format");
     if (check_fields(&m, reason) != FR_CONVERTED)
         return FR_REFUSED;
     if (type != FR_TYPE_TIME && !m.has_date)
         return fr_refuse(reason, "has no date");
     if (type == FR_TYPE_TIME && (m.has_date || !m.has_time))
-        return fr_refuse(reason, m.has_date ? "has a date, which a time cannot keep" : "has no time of day");
+        return fr_refuse(reason, m.has_date ? "has a date, which a time cannot keep"
+                                            : "has no time of day");
     if (m.has_offset && m.offset_min != 0 && type != FR_TYPE_DATETIMEOFFSET)
-        return fr_refuse(reason, "has an offset from UTC, which %s cannot keep", c->column->type_name);
+        return fr_refuse(reason, "has an offset from UTC, which %s cannot keep",
+                         c->column->type_name);
     if (m.has_date)
         t.days = days_since_1900(m.year, m.month, m.day);
-    t.ns = ((uint64_t)m.hour * 3600 + (uint64_t)m.minute * 60 + (uint64_t)m.second) * UINT64_C(1000000000) +
+    t.ns = ((uint64_t)m.hour * 3600 + (uint64_t)m.minute * 60 + (uint64_t)m.second) *
+               UINT64_C(1000000000) +
            m.fraction_1e9;
     if (type == FR_TYPE_DATETIME)
         return store_datetime(c, &t, cell, reason);

@@ -1,4 +1,5 @@
-/* decimal and money: up to 38 digits, signs and exponents, rounded half away from zero at the scale. */
+/* decimal and money: up to 38 digits, signs and exponents, rounded half away from zero at
+ * the scale. */
 #include "load/convert.h"
 
 #include <string.h>
@@ -7,13 +8,14 @@ __extension__ typedef unsigned __int128 u128;
 
 enum { MAX_PRECISION = 38, MONEY_SCALE = 4, MAX_EXPONENT = 100000 };
 
-/* What a text says: digits with leading zeros cut, and where the point stands among them. */
+/* What a text says: digits with leading zeros cut, and where the point stands among them.
+ */
 struct decimal_text {
     bool negative;
-    const char *p;     /* mantissa, the decimal sign and separators still in it */
+    const char *p; /* mantissa, the decimal sign and separators still in it */
     size_t n;
     char decimal;
-    char group;        /* thousands separator to pass over, 0 = none */
+    char group; /* thousands separator to pass over, 0 = none */
     int64_t exponent;
 };
 
@@ -22,7 +24,8 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* [e[sign]digits] at the end: false = malformed.  Too large an exponent is cut to one that cannot fit. */
+/* [e[sign]digits] at the end: false = malformed.  Too large an exponent is cut to one
+ * that cannot fit. */
 static bool take_exponent(const char *p, size_t n, int64_t *out)
 {
     bool negative = false;
@@ -69,7 +72,8 @@ static bool take_decimal_text(const char *p, size_t n, struct decimal_text *t)
         return false;
     if (at == n)
         return true;
-    return (p[at] == 'e' || p[at] == 'E') && take_exponent(p + at + 1, n - at - 1, &t->exponent);
+    return (p[at] == 'e' || p[at] == 'E') &&
+           take_exponent(p + at + 1, n - at - 1, &t->exponent);
 }
 
 static u128 power_of_ten(int exponent)
@@ -83,8 +87,10 @@ static u128 power_of_ten(int exponent)
 
 enum scaled { SCALED, SCALED_OVERFLOW };
 
-/* The value times 10^scale, rounded half away from zero; overflow beyond `precision` digits. */
-static enum scaled scale_decimal(const struct decimal_text *t, int precision, int scale, u128 *out)
+/* The value times 10^scale, rounded half away from zero; overflow beyond `precision`
+ * digits. */
+static enum scaled scale_decimal(const struct decimal_text *t, int precision, int scale,
+                                 u128 *out)
 {
     int64_t whole = 0; /* digits in front of the point, leading zeros not counted */
     int64_t keep;      /* digits of the result */
@@ -140,8 +146,9 @@ static enum scaled scale_decimal(const struct decimal_text *t, int precision, in
     return SCALED;
 }
 
-enum fr_conversion fr_convert_decimal(const struct fr_converter *c, const char *p, size_t n,
-                                      struct fr_cell *cell, struct fr_reason *reason)
+enum fr_conversion fr_convert_decimal(const struct fr_converter *c, const char *p,
+                                      size_t n, struct fr_cell *cell,
+                                      struct fr_reason *reason)
 {
     struct decimal_text t = {.decimal = c->decimal};
     struct fr_decimal d = {.precision = c->column->precision, .scale = c->column->scale};
@@ -151,15 +158,18 @@ enum fr_conversion fr_convert_decimal(const struct fr_converter *c, const char *
     if (!take_decimal_text(p, n, &t))
         return fr_refuse(reason, "is not a number");
     if (scale_decimal(&t, d.precision, d.scale, &v) != SCALED)
-        return fr_refuse(reason, "is out of range for %s(%u,%u)", c->column->type_name, d.precision, d.scale);
+        return fr_refuse(reason, "is out of range for %s(%u,%u)", c->column->type_name,
+                         d.precision, d.scale);
     d.negative = t.negative && v != 0;
     memcpy(d.magnitude, &v, sizeof d.magnitude);
     fr_cell_set(cell, &d, sizeof d);
     return FR_CONVERTED;
 }
 
-/* Currency signs the server takes in front of a money literal: ASCII and the common UTF-8 ones. */
-static const char *const currency_signs[] = {"$", "\xC2\xA3", "\xC2\xA5", "\xE2\x82\xAC", "\xC2\xA2"};
+/* Currency signs the server takes in front of a money literal: ASCII and the common UTF-8
+ * ones. */
+static const char *const currency_signs[] = {"$", "\xC2\xA3", "\xC2\xA5", "\xE2\x82\xAC",
+                                             "\xC2\xA2"};
 
 static void skip_currency(const char **p, size_t *n)
 {
@@ -174,7 +184,8 @@ static void skip_currency(const char **p, size_t *n)
     }
 }
 
-/* Commas are taken as thousands separators only where each stands before exactly three digits. */
+/* Commas are taken as thousands separators only where each stands before exactly three
+ * digits. */
 static bool groups_are_clear(const char *p, size_t n, char decimal, char group)
 {
     size_t end = 0, last = n;
@@ -194,7 +205,8 @@ enum fr_conversion fr_convert_money(const struct fr_converter *c, const char *p,
                                     struct fr_cell *cell, struct fr_reason *reason)
 {
     bool small = c->column->type == FR_TYPE_SMALLMONEY;
-    struct decimal_text t = {.decimal = c->decimal, .group = c->decimal == ',' ? '.' : ','};
+    struct decimal_text t = {.decimal = c->decimal,
+                             .group = c->decimal == ',' ? '.' : ','};
     bool negative = false;
     u128 v, limit;
 
@@ -210,7 +222,8 @@ enum fr_conversion fr_convert_money(const struct fr_converter *c, const char *p,
     if (!groups_are_clear(t.p, t.n, t.decimal, t.group))
         return fr_refuse(reason, "has separators that are not clearly thousands");
     limit = small ? (u128)INT32_MAX : (u128)INT64_MAX;
-    if (scale_decimal(&t, MAX_PRECISION, MONEY_SCALE, &v) != SCALED || v > limit + (negative ? 1 : 0))
+    if (scale_decimal(&t, MAX_PRECISION, MONEY_SCALE, &v) != SCALED ||
+        v > limit + (negative ? 1 : 0))
         return fr_refuse(reason, "is out of range for %s", c->column->type_name);
     if (small) {
         int32_t m = (int32_t)(negative ? -(int64_t)v : (int64_t)v);

@@ -58,8 +58,9 @@ static void set_integer(struct fr_cell *cell, enum fr_type type, int64_t v)
     }
 }
 
-enum fr_conversion fr_convert_integer(const struct fr_converter *c, const char *p, size_t n,
-                                      struct fr_cell *cell, struct fr_reason *reason)
+enum fr_conversion fr_convert_integer(const struct fr_converter *c, const char *p,
+                                      size_t n, struct fr_cell *cell,
+                                      struct fr_reason *reason)
 {
     enum fr_type type = c->column->type;
     bool negative = false;
@@ -98,8 +99,10 @@ enum fr_conversion fr_convert_integer(const struct fr_converter *c, const char *
 
 enum { MAX_FLOAT_TEXT_BYTES = 1100 };
 
-/* Copy [sign]digits[.digits][e[sign]digits] with '.' as the decimal sign; false: another form. */
-static bool copy_float_text(const char *p, size_t n, char decimal, char *out, bool *nonzero)
+/* Copy [sign]digits[.digits][e[sign]digits] with '.' as the decimal sign; false: another
+ * form. */
+static bool copy_float_text(const char *p, size_t n, char decimal, char *out,
+                            bool *nonzero)
 {
     size_t at = 0, digits = 0;
     char *o = out;
@@ -148,14 +151,16 @@ enum fr_conversion fr_convert_float(const struct fr_converter *c, const char *p,
         c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     fr_trim_blanks(&p, &n);
     if (n > MAX_FLOAT_TEXT_BYTES)
-        return fr_refuse(reason, "is longer than the %d characters of a number", MAX_FLOAT_TEXT_BYTES);
+        return fr_refuse(reason, "is longer than the %d characters of a number",
+                         MAX_FLOAT_TEXT_BYTES);
     if (!copy_float_text(p, n, c->decimal, text, &nonzero))
         return fr_refuse(reason, "is not a number");
     f = is_real ? strtof_l(text, NULL, c_locale) : 0;
     d = is_real ? (double)f : strtod_l(text, NULL, c_locale);
     if (isinf(d))
         return fr_refuse(reason, "is out of range for %s", c->column->type_name);
-    /* the server's float has no subnormal numbers: what would become one, or 0, is refused */
+    /* the server's float has no subnormal numbers: what would become one, or 0, is
+     * refused */
     if (nonzero && fpclassify(is_real ? (double)f : d) == FP_ZERO)
         return fr_refuse(reason, "is too small for %s", c->column->type_name);
     if (nonzero && (is_real ? fpclassify(f) : fpclassify(d)) == FP_SUBNORMAL)

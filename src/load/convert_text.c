@@ -1,4 +1,5 @@
-/* Strings, binary and GUIDs.  Input is UTF-8; what has no place in the column's code page is refused. */
+/* Strings, binary and GUIDs.  Input is UTF-8; what has no place in the column's code page
+ * is refused. */
 #include "load/convert.h"
 
 #include <errno.h>
@@ -9,11 +10,13 @@
 
 enum { BMP_CHARACTERS = 0x10000, ASCII_LIMIT = 0x80, REPLACEMENT = 0xFFFD };
 
-/* Single-byte pages: a table from character to byte, built once.  Others (932, 936, ...): iconv per value. */
+/* Single-byte pages: a table from character to byte, built once.  Others (932, 936, ...):
+ * iconv per value. */
 struct fr_code_page {
     int32_t number;
     bool single_byte;
-    unsigned char *from_unicode; /* BMP_CHARACTERS bytes, 0 = no place (NUL itself aside) */
+    unsigned char
+        *from_unicode; /* BMP_CHARACTERS bytes, 0 = no place (NUL itself aside) */
     iconv_t converter;
 };
 
@@ -23,7 +26,8 @@ static void page_name(int32_t code_page, char *out, size_t out_bytes)
     static const struct {
         int32_t number;
         const char *name;
-    } others[] = {{936, "GBK"}, {949, "UHC"}, {950, "BIG5"}, {20127, "ASCII"}, {54936, "GB18030"}};
+    } others[] = {
+        {936, "GBK"}, {949, "UHC"}, {950, "BIG5"}, {20127, "ASCII"}, {54936, "GB18030"}};
 
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (others[i].number == code_page) {
@@ -49,20 +53,23 @@ static void fill_table(struct fr_code_page *page, const char *name)
         size_t nin = 1, nout = sizeof out;
 
         if (iconv(cd, &pin, &nin, &pout, &nout) != (size_t)-1 && sizeof out - nout == 2)
-            page->from_unicode[(unsigned char)out[0] | ((unsigned)(unsigned char)out[1] << 8)] =
-                (unsigned char)b;
+            page->from_unicode[(unsigned char)out[0] |
+                               ((unsigned)(unsigned char)out[1] << 8)] = (unsigned char)b;
         else
             iconv(cd, NULL, NULL, NULL, NULL);
     }
     if (cd != (iconv_t)-1)
         iconv_close(cd);
-    /* Windows keeps the five holes of 1252 and its like as control characters; iconv leaves them out */
+    /* Windows keeps the five holes of 1252 and its like as control characters; iconv
+     * leaves them out */
     for (unsigned b = 0x80; b < 0xA0; b++)
-        if (page->from_unicode[b] == 0 && memchr(page->from_unicode, (int)b, BMP_CHARACTERS) == NULL)
+        if (page->from_unicode[b] == 0 &&
+            memchr(page->from_unicode, (int)b, BMP_CHARACTERS) == NULL)
             page->from_unicode[b] = (unsigned char)b;
 }
 
-fr_status fr_code_page_open(int32_t code_page, struct fr_code_page **out, struct fr_err *err)
+fr_status fr_code_page_open(int32_t code_page, struct fr_code_page **out,
+                            struct fr_err *err)
 {
     struct fr_code_page *page;
     char name[32];
@@ -78,8 +85,10 @@ fr_status fr_code_page_open(int32_t code_page, struct fr_code_page **out, struct
     page->converter = iconv_open(name, "UTF-8");
     if (page->converter == (iconv_t)-1) {
         free(page);
-        return fr_err_set(err, FR_EDATA, "code page %d of its collation is not known to this system's iconv",
-                          code_page);
+        return fr_err_set(
+            err, FR_EDATA,
+            "code page %d of its collation is not known to this system's iconv",
+            code_page);
     }
     if (page->single_byte) {
         page->from_unicode = calloc(BMP_CHARACTERS, 1);
@@ -103,7 +112,8 @@ void fr_code_page_close(struct fr_code_page **pp)
     *pp = NULL;
 }
 
-/* One character of UTF-8; 0 bytes = malformed (overlong, surrogate, beyond U+10FFFF, cut off). */
+/* One character of UTF-8; 0 bytes = malformed (overlong, surrogate, beyond U+10FFFF, cut
+ * off). */
 static size_t take_utf8(const unsigned char *p, size_t n, uint32_t *out)
 {
     uint32_t c = p[0];
@@ -120,9 +130,10 @@ static size_t take_utf8(const unsigned char *p, size_t n, uint32_t *out)
         *out = (c & 0x0F) << 12 | (p[1] & 0x3Fu) << 6 | (p[2] & 0x3Fu);
         return *out >= 0x800 && (*out < 0xD800 || *out > 0xDFFF) ? 3 : 0;
     }
-    if (c >= 0xF0 && c <= 0xF4 && n >= 4 && (p[1] & 0xC0) == 0x80 && (p[2] & 0xC0) == 0x80 &&
-        (p[3] & 0xC0) == 0x80) {
-        *out = (c & 0x07) << 18 | (p[1] & 0x3Fu) << 12 | (p[2] & 0x3Fu) << 6 | (p[3] & 0x3Fu);
+    if (c >= 0xF0 && c <= 0xF4 && n >= 4 && (p[1] & 0xC0) == 0x80 &&
+        (p[2] & 0xC0) == 0x80 && (p[3] & 0xC0) == 0x80) {
+        *out = (c & 0x07) << 18 | (p[1] & 0x3Fu) << 12 | (p[2] & 0x3Fu) << 6 |
+               (p[3] & 0x3Fu);
         return *out >= 0x10000 && *out <= 0x10FFFF ? 4 : 0;
     }
     return 0;
@@ -149,15 +160,16 @@ static enum fr_conversion bad_utf8(struct fr_reason *reason, size_t at)
     return fr_refuse(reason, "is not valid UTF-8 at its byte %zu", at + 1);
 }
 
-static enum fr_conversion needs_room(const struct fr_cell *cell, size_t bytes, struct fr_reason *reason)
+static enum fr_conversion needs_room(const struct fr_cell *cell, size_t bytes,
+                                     struct fr_reason *reason)
 {
     reason->need_bytes = bytes;
     return bytes > cell->capacity_bytes ? FR_NEEDS_ROOM : FR_CONVERTED;
 }
 
 /* Blanks at the end, by --trailing-blanks. */
-static enum fr_conversion apply_blanks(const struct fr_converter *c, const char *p, size_t *n,
-                                       struct fr_reason *reason)
+static enum fr_conversion apply_blanks(const struct fr_converter *c, const char *p,
+                                       size_t *n, struct fr_reason *reason)
 {
     if (c->trailing_blanks == FR_BLANKS_KEEP || *n == 0 || p[*n - 1] != ' ')
         return FR_CONVERTED;
@@ -168,8 +180,8 @@ static enum fr_conversion apply_blanks(const struct fr_converter *c, const char 
     return FR_CONVERTED;
 }
 
-static enum fr_conversion too_long(const struct fr_converter *c, size_t length, const char *unit,
-                                   struct fr_reason *reason)
+static enum fr_conversion too_long(const struct fr_converter *c, size_t length,
+                                   const char *unit, struct fr_reason *reason)
 {
     bool wide = c->column->type == FR_TYPE_NCHAR || c->column->type == FR_TYPE_NVARCHAR;
 
@@ -179,12 +191,13 @@ static enum fr_conversion too_long(const struct fr_converter *c, size_t length, 
 
 static bool has_limit(const struct fr_column *col)
 {
-    return col->max_bytes >= 0 && col->type != FR_TYPE_TEXT && col->type != FR_TYPE_NTEXT &&
-           col->type != FR_TYPE_IMAGE;
+    return col->max_bytes >= 0 && col->type != FR_TYPE_TEXT &&
+           col->type != FR_TYPE_NTEXT && col->type != FR_TYPE_IMAGE;
 }
 
 /* Characters behind the ASCII prefix, into a single-byte page. */
-static enum fr_conversion to_single_byte(const struct fr_code_page *page, const unsigned char *p, size_t n,
+static enum fr_conversion to_single_byte(const struct fr_code_page *page,
+                                         const unsigned char *p, size_t n,
                                          struct fr_cell *cell, struct fr_reason *reason)
 {
     size_t in = 0, out = 0;
@@ -196,8 +209,9 @@ static enum fr_conversion to_single_byte(const struct fr_code_page *page, const 
         if (bytes == 0)
             return bad_utf8(reason, in);
         if (ch >= BMP_CHARACTERS || (ch != 0 && page->from_unicode[ch] == 0))
-            return fr_refuse(reason, "has the character U+%04X, which code page %d does not have", ch,
-                             page->number);
+            return fr_refuse(reason,
+                             "has the character U+%04X, which code page %d does not have",
+                             ch, page->number);
         cell->data[out++] = page->from_unicode[ch];
         in += bytes;
     }
@@ -205,22 +219,25 @@ static enum fr_conversion to_single_byte(const struct fr_code_page *page, const 
     return FR_CONVERTED;
 }
 
-static enum fr_conversion to_multi_byte(const struct fr_code_page *page, const char *p, size_t n,
-                                        struct fr_cell *cell, struct fr_reason *reason)
+static enum fr_conversion to_multi_byte(const struct fr_code_page *page, const char *p,
+                                        size_t n, struct fr_cell *cell,
+                                        struct fr_reason *reason)
 {
     char *in = (char *)(uintptr_t)p, *out = (char *)cell->data;
     size_t in_left = n, out_left = cell->capacity_bytes;
 
     iconv(page->converter, NULL, NULL, NULL, NULL);
-    if (iconv(page->converter, &in, &in_left, &out, &out_left) == (size_t)-1 && errno != E2BIG)
-        return fr_refuse(reason, "has a character at its byte %zu that code page %d does not have",
-                         n - in_left + 1, page->number);
+    if (iconv(page->converter, &in, &in_left, &out, &out_left) == (size_t)-1 &&
+        errno != E2BIG)
+        return fr_refuse(
+            reason, "has a character at its byte %zu that code page %d does not have",
+            n - in_left + 1, page->number);
     *cell->length = (int32_t)(cell->capacity_bytes - out_left);
     return FR_CONVERTED;
 }
 
-static enum fr_conversion copy_utf8(const unsigned char *p, size_t n, size_t ascii, struct fr_cell *cell,
-                                    struct fr_reason *reason)
+static enum fr_conversion copy_utf8(const unsigned char *p, size_t n, size_t ascii,
+                                    struct fr_cell *cell, struct fr_reason *reason)
 {
     for (size_t i = ascii; i < n;) {
         uint32_t ch;
@@ -258,7 +275,8 @@ enum fr_conversion fr_convert_char(const struct fr_converter *c, const char *p, 
     } else {
         got = to_multi_byte(c->page, p, n, cell, reason);
     }
-    if (got == FR_CONVERTED && has_limit(c->column) && *cell->length > c->column->max_bytes)
+    if (got == FR_CONVERTED && has_limit(c->column) &&
+        *cell->length > c->column->max_bytes)
         return too_long(c, (size_t)*cell->length, "bytes", reason);
     return got;
 }
@@ -315,8 +333,9 @@ static int hex_value(char ch)
     return ch >= 'a' && ch <= 'f' ? ch - 'a' + 10 : -1;
 }
 
-enum fr_conversion fr_convert_binary(const struct fr_converter *c, const char *p, size_t n,
-                                     struct fr_cell *cell, struct fr_reason *reason)
+enum fr_conversion fr_convert_binary(const struct fr_converter *c, const char *p,
+                                     size_t n, struct fr_cell *cell,
+                                     struct fr_reason *reason)
 {
     enum fr_conversion got;
 
@@ -347,7 +366,8 @@ enum fr_conversion fr_convert_guid(const struct fr_converter *c, const char *p, 
                                    struct fr_cell *cell, struct fr_reason *reason)
 {
     /* the first three groups are little-endian on the wire (MS-TDS 2.2.5.5.2) */
-    static const unsigned char place[16] = {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15};
+    static const unsigned char place[16] = {3, 2, 1,  0,  5,  4,  7,  6,
+                                            8, 9, 10, 11, 12, 13, 14, 15};
     static const char not_guid[] = "is not a GUID (XXXXXXXX-XXXX-XXXX-XXXX-XXXXXXXXXXXX)";
     unsigned char guid[16];
     size_t digits = 0;

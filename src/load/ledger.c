@@ -15,7 +15,8 @@ fr_status fr_ledger_create(struct fr_sql *s, struct fr_err *err)
     struct fr_sql_one one = {0};
     fr_status st;
 
-    st = fr_sql_run(s, "SELECT OBJECT_ID(N'dbo.fullrack_ledger', N'U')", fr_sql_take_one, &one, err);
+    st = fr_sql_run(s, "SELECT OBJECT_ID(N'dbo.fullrack_ledger', N'U')", fr_sql_take_one,
+                    &one, err);
     if (st != FR_OK)
         return fr_err_wrap(err, "looking for the ledger");
     if (one.found && one.values[0] != NULL)
@@ -24,10 +25,12 @@ fr_status fr_ledger_create(struct fr_sql *s, struct fr_err *err)
     if (st == FR_EDB) {
         /* another worker may have made it in the same moment */
         memset(&one, 0, sizeof one);
-        if (fr_sql_run(s, "SELECT OBJECT_ID(N'dbo.fullrack_ledger', N'U')", fr_sql_take_one, &one, NULL) ==
-                FR_OK && one.found && one.values[0] != NULL)
+        if (fr_sql_run(s, "SELECT OBJECT_ID(N'dbo.fullrack_ledger', N'U')",
+                       fr_sql_take_one, &one, NULL) == FR_OK &&
+            one.found && one.values[0] != NULL)
             return FR_OK;
-        fr_err_wrap(err, "the ledger dbo.fullrack_ledger cannot be made in the target database (let `fullrack init` "
+        fr_err_wrap(err, "the ledger dbo.fullrack_ledger cannot be made in the target "
+                         "database (let `fullrack init` "
                          "do it with more rights, or use --ledger off: at least once)");
         if (err != NULL)
             err->status = FR_EARG;
@@ -36,8 +39,24 @@ fr_status fr_ledger_create(struct fr_sql *s, struct fr_err *err)
     return st;
 }
 
-enum head_column { H_EPOCH, H_NEXT_OFFSET, H_NEXT_ROW, H_ROWS, H_REJECTED, H_SKIPPED, H_REJECT_BYTES, H_TRIMMED,
-    H_BATCHES, H_PLAN_HASH, H_SOURCE_BYTES, H_SOURCE_MTIME, H_SOURCE_HASH, H_OBJECT_ID, H_CREATE_DATE, H_RANGE_END };
+enum head_column {
+    H_EPOCH,
+    H_NEXT_OFFSET,
+    H_NEXT_ROW,
+    H_ROWS,
+    H_REJECTED,
+    H_SKIPPED,
+    H_REJECT_BYTES,
+    H_TRIMMED,
+    H_BATCHES,
+    H_PLAN_HASH,
+    H_SOURCE_BYTES,
+    H_SOURCE_MTIME,
+    H_SOURCE_HASH,
+    H_OBJECT_ID,
+    H_CREATE_DATE,
+    H_RANGE_END
+};
 
 static void read_head(const struct fr_sql_one *one, struct fr_head *h)
 {
@@ -54,26 +73,33 @@ static void read_head(const struct fr_sql_one *one, struct fr_head *h)
 }
 
 /* A resumed load must read the same bytes in the same way into the same table. */
-static fr_status check_identity(const struct fr_sql_one *one, const struct fr_head_identity *id,
-                                struct fr_err *err)
+static fr_status check_identity(const struct fr_sql_one *one,
+                                const struct fr_head_identity *id, struct fr_err *err)
 {
-    static const char cure[] = "; reset the task (or load it anew) to begin from its first row";
+    static const char cure[] =
+        "; reset the task (or load it anew) to begin from its first row";
     int64_t hash = (int64_t)(id->file.head_hash & INT64_MAX);
 
     if (fr_sql_one_i64(one, H_PLAN_HASH, 0) != (int64_t)id->plan_hash)
-        return fr_err_set(err, FR_EARG, "%s was begun with other options or other columns%s", id->source, cure);
+        return fr_err_set(err, FR_EARG,
+                          "%s was begun with other options or other columns%s",
+                          id->source, cure);
     if (fr_sql_one_i64(one, H_SOURCE_BYTES, 0) != id->file.bytes ||
-        fr_sql_one_i64(one, H_SOURCE_MTIME, 0) != id->file.mtime_ns || fr_sql_one_i64(one, H_SOURCE_HASH, 0) != hash)
-        return fr_err_set(err, FR_EARG, "%s has changed since its load was begun%s", id->source, cure);
-    if (fr_sql_one_i64(one, H_OBJECT_ID, 0) != id->object_id || one->values[H_CREATE_DATE] == NULL ||
+        fr_sql_one_i64(one, H_SOURCE_MTIME, 0) != id->file.mtime_ns ||
+        fr_sql_one_i64(one, H_SOURCE_HASH, 0) != hash)
+        return fr_err_set(err, FR_EARG, "%s has changed since its load was begun%s",
+                          id->source, cure);
+    if (fr_sql_one_i64(one, H_OBJECT_ID, 0) != id->object_id ||
+        one->values[H_CREATE_DATE] == NULL ||
         strcmp(one->values[H_CREATE_DATE], id->object_create_date) != 0)
-        return fr_err_set(err, FR_EARG, "the table is not the one the load of %s was begun into%s", id->source,
-                          cure);
+        return fr_err_set(err, FR_EARG,
+                          "the table is not the one the load of %s was begun into%s",
+                          id->source, cure);
     return FR_OK;
 }
 
-static fr_status try_take_over(struct fr_sql *s, const struct fr_head_key *key, int64_t epoch,
-                               struct fr_sql_one *one, struct fr_err *err)
+static fr_status try_take_over(struct fr_sql *s, const struct fr_head_key *key,
+                               int64_t epoch, struct fr_sql_one *one, struct fr_err *err)
 {
     struct fr_sql_param params[] = {
         fr_sql_in_guid("@load_id", key->load_id),
@@ -82,28 +108,34 @@ static fr_status try_take_over(struct fr_sql *s, const struct fr_head_key *key, 
     };
 
     memset(one, 0, sizeof *one);
-    return fr_sql_run_params(s, epoch > 0 ? fr_stmt_ledger_take_over : fr_stmt_ledger_resume, params,
-                             epoch > 0 ? 3 : 2, fr_sql_take_one, one, err);
+    return fr_sql_run_params(s,
+                             epoch > 0 ? fr_stmt_ledger_take_over : fr_stmt_ledger_resume,
+                             params, epoch > 0 ? 3 : 2, fr_sql_take_one, one, err);
 }
 
-static fr_status insert_head(struct fr_sql *s, const struct fr_head_key *key, const struct fr_head_identity *id,
-                             struct fr_err *err)
+static fr_status insert_head(struct fr_sql *s, const struct fr_head_key *key,
+                             const struct fr_head_identity *id, struct fr_err *err)
 {
     struct fr_sql_param params[] = {
         fr_sql_in_guid("@load_id", key->load_id),
         fr_sql_in_i64("@range_start", key->range_start),
         fr_sql_in_i64("@epoch", 0),
-        {.name = "@range_end", .type = FR_SQL_BIGINT, .number = key->range_end, .is_null = key->range_end < 0},
+        {.name = "@range_end",
+         .type = FR_SQL_BIGINT,
+         .number = key->range_end,
+         .is_null = key->range_end < 0},
         fr_sql_in_i64("@plan_hash", (int64_t)id->plan_hash),
         fr_sql_in_text("@source", id->source),
         fr_sql_in_i64("@source_bytes", id->file.bytes),
         fr_sql_in_i64("@source_mtime_ns", id->file.mtime_ns),
         fr_sql_in_i64("@source_hash", (int64_t)(id->file.head_hash & INT64_MAX)),
         fr_sql_in_int("@target_object_id", id->object_id),
-        {.name = "@target_create_date", .type = FR_SQL_DATETIME, .text = id->object_create_date},
+        {.name = "@target_create_date",
+         .type = FR_SQL_DATETIME,
+         .text = id->object_create_date},
     };
-    fr_status st = fr_sql_run_params(s, fr_stmt_ledger_insert, params, sizeof params / sizeof params[0], NULL,
-                                     NULL, err);
+    fr_status st = fr_sql_run_params(s, fr_stmt_ledger_insert, params,
+                                     sizeof params / sizeof params[0], NULL, NULL, err);
 
     /* 2627: another made it in the same moment; the take-over that follows decides */
     if (st == FR_EDB && err != NULL && err->server_number == 2627)
@@ -112,19 +144,22 @@ static fr_status insert_head(struct fr_sql *s, const struct fr_head_key *key, co
 }
 
 /* The head exists but could not be taken: done, closed, or owned by somebody newer. */
-static fr_status why_not(struct fr_sql *s, const struct fr_head_key *key, struct fr_head *head, struct fr_err *err)
+static fr_status why_not(struct fr_sql *s, const struct fr_head_key *key,
+                         struct fr_head *head, struct fr_err *err)
 {
     struct fr_sql_param params[] = {
         fr_sql_in_guid("@load_id", key->load_id),
         fr_sql_in_i64("@range_start", key->range_start),
     };
     struct fr_sql_one one = {0};
-    fr_status st = fr_sql_run_params(s, fr_stmt_ledger_head, params, 2, fr_sql_take_one, &one, err);
+    fr_status st =
+        fr_sql_run_params(s, fr_stmt_ledger_head, params, 2, fr_sql_take_one, &one, err);
 
     if (st != FR_OK)
         return fr_err_wrap(err, "ledger");
     if (!one.found || one.values[1] == NULL)
-        return fr_err_set(err, FR_EFENCED, "the ledger has no head for load %s", key->load_id);
+        return fr_err_set(err, FR_EFENCED, "the ledger has no head for load %s",
+                          key->load_id);
     if (strcmp(one.values[1], "done") == 0) {
         memset(head, 0, sizeof *head);
         head->done = true;
@@ -136,13 +171,15 @@ static fr_status why_not(struct fr_sql *s, const struct fr_head_key *key, struct
         return FR_OK;
     }
     if (strcmp(one.values[1], "closed") == 0)
-        return fr_err_set(err, FR_EFENCED, "load %s was closed by a reset or cancel", key->load_id);
-    return fr_err_set(err, FR_EFENCED, "load %s is owned by a newer worker (epoch %s)", key->load_id,
-                      one.values[0] == NULL ? "?" : one.values[0]);
+        return fr_err_set(err, FR_EFENCED, "load %s was closed by a reset or cancel",
+                          key->load_id);
+    return fr_err_set(err, FR_EFENCED, "load %s is owned by a newer worker (epoch %s)",
+                      key->load_id, one.values[0] == NULL ? "?" : one.values[0]);
 }
 
-fr_status fr_ledger_take_over(struct fr_sql *s, const struct fr_head_key *key, int64_t epoch,
-                              const struct fr_head_identity *id, struct fr_head *head, struct fr_err *err)
+fr_status fr_ledger_take_over(struct fr_sql *s, const struct fr_head_key *key,
+                              int64_t epoch, const struct fr_head_identity *id,
+                              struct fr_head *head, struct fr_err *err)
 {
     struct fr_sql_one one;
     fr_status st;
@@ -164,25 +201,28 @@ fr_status fr_ledger_take_over(struct fr_sql *s, const struct fr_head_key *key, i
     return why_not(s, key, head, err);
 }
 
-fr_status fr_ledger_step(struct fr_sql *s, const struct fr_head_key *key, const struct fr_head *before,
-                         const struct fr_head *after, struct fr_err *err)
+fr_status fr_ledger_step(struct fr_sql *s, const struct fr_head_key *key,
+                         const struct fr_head *before, const struct fr_head *after,
+                         struct fr_err *err)
 {
     struct fr_sql_one one = {0};
     struct fr_buf text;
     fr_status st;
 
-    /* Declared numbers and a GUID in front of fixed text, in one batch: as an RPC, a COMMIT inside would be
-       reported as error 266 (transaction count after EXECUTE). */
+    /* Declared numbers and a GUID in front of fixed text, in one batch: as an RPC, a
+       COMMIT inside would be reported as error 266 (transaction count after EXECUTE). */
     fr_buf_init(&text, MAX_STATEMENT_BYTES);
-    fr_buf_printf(&text,
-                  "DECLARE @load_id uniqueidentifier = '%.36s', @range_start bigint = %" PRId64 ", @epoch bigint = %" PRId64
-                  ", @from_offset bigint = %" PRId64 ", @next_offset bigint = %" PRId64 ", @next_row bigint = %" PRId64
-                  ", @rows_loaded bigint = %" PRId64 ", @rows_rejected bigint = %" PRId64
-                  ", @rows_skipped bigint = %" PRId64 ", @reject_bytes bigint = %" PRId64
-                  ", @trimmed_values bigint = %" PRId64 ", @state varchar(8) = '%s';\n",
-                  key->load_id, key->range_start, before->epoch, before->next_offset, after->next_offset,
-                  after->next_row, after->rows, after->rejected, after->skipped, after->reject_bytes, after->trimmed,
-                  after->done ? "done" : "open");
+    fr_buf_printf(
+        &text,
+        "DECLARE @load_id uniqueidentifier = '%.36s', @range_start bigint = %" PRId64
+        ", @epoch bigint = %" PRId64 ", @from_offset bigint = %" PRId64
+        ", @next_offset bigint = %" PRId64 ", @next_row bigint = %" PRId64
+        ", @rows_loaded bigint = %" PRId64 ", @rows_rejected bigint = %" PRId64
+        ", @rows_skipped bigint = %" PRId64 ", @reject_bytes bigint = %" PRId64
+        ", @trimmed_values bigint = %" PRId64 ", @state varchar(8) = '%s';\n",
+        key->load_id, key->range_start, before->epoch, before->next_offset,
+        after->next_offset, after->next_row, after->rows, after->rejected, after->skipped,
+        after->reject_bytes, after->trimmed, after->done ? "done" : "open");
     fr_buf_add_str(&text, fr_stmt_ledger_step);
     if (text.failed)
         st = fr_err_set(err, FR_ENOMEM, "no memory for the ledger's step");
@@ -192,7 +232,10 @@ fr_status fr_ledger_step(struct fr_sql *s, const struct fr_head_key *key, const 
     if (st != FR_OK)
         return fr_err_wrap(err, "moving the ledger's head");
     if (fr_sql_one_i64(&one, 0, 0) != 1)
-        return fr_err_set(err, FR_EFENCED, "load %s: the batch was rolled back, a newer worker owns it or its "
-                          "transaction had ended", key->load_id);
+        return fr_err_set(
+            err, FR_EFENCED,
+            "load %s: the batch was rolled back, a newer worker owns it or its "
+            "transaction had ended",
+            key->load_id);
     return FR_OK;
 }

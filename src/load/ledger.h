@@ -1,9 +1,10 @@
 /*
  * ledger.h - the head row of a load in the target database: exactly-once rests on it.
  *
- * Runs over any fr_sql session of the target.  The protocol is DESIGN.md's: take over with a higher epoch;
- * each batch moves the head by compare-and-swap in the transaction of its rows; in any doubt drop the
- * connection and take over again, never go on from memory.
+ * Runs over any fr_sql session of the target.  The protocol is DESIGN.md's: take over
+ * with a higher epoch; each batch moves the head by compare-and-swap in the transaction
+ * of its rows; in any doubt drop the connection and take over again, never go on from
+ * memory.
  */
 #ifndef FR_LOAD_LEDGER_H
 #define FR_LOAD_LEDGER_H
@@ -40,22 +41,27 @@ struct fr_head {
     bool done;
 };
 
-/* Make the ledger table where it is absent.  FR_EARG when that is refused, naming --ledger off. */
+/* Make the ledger table where it is absent.  FR_EARG when that is refused, naming
+ * --ledger off. */
 fr_status fr_ledger_create(struct fr_sql *s, struct fr_err *err);
 
 /*
- * Take the head over.  epoch > 0: a queue's claim, must be newer than all before it; 0: the next one is made
- * here (load without a queue).  Made when absent.  FR_EFENCED: somebody newer owns it, or it is closed;
- * FR_EARG: plan, source or table are not those of the first reading.  head->done: nothing is left to load.
+ * Take the head over.  epoch > 0: a queue's claim, must be newer than all before it; 0:
+ * the next one is made here (load without a queue).  Made when absent.  FR_EFENCED:
+ * somebody newer owns it, or it is closed; FR_EARG: plan, source or table are not those
+ * of the first reading.  head->done: nothing is left to load.
  */
-fr_status fr_ledger_take_over(struct fr_sql *s, const struct fr_head_key *key, int64_t epoch,
-                              const struct fr_head_identity *id, struct fr_head *head, struct fr_err *err);
+fr_status fr_ledger_take_over(struct fr_sql *s, const struct fr_head_key *key,
+                              int64_t epoch, const struct fr_head_identity *id,
+                              struct fr_head *head, struct fr_err *err);
 
 /*
- * End the open transaction of a batch: move the head from `before` to `after` and commit, or roll back.
- * FR_OK: committed.  FR_EFENCED: rolled back, somebody newer owns the head.  FR_ELOST: in doubt.
+ * End the open transaction of a batch: move the head from `before` to `after` and commit,
+ * or roll back. FR_OK: committed.  FR_EFENCED: rolled back, somebody newer owns the head.
+ * FR_ELOST: in doubt.
  */
-fr_status fr_ledger_step(struct fr_sql *s, const struct fr_head_key *key, const struct fr_head *before,
-                         const struct fr_head *after, struct fr_err *err);
+fr_status fr_ledger_step(struct fr_sql *s, const struct fr_head_key *key,
+                         const struct fr_head *before, const struct fr_head *after,
+                         struct fr_err *err);
 
 #endif

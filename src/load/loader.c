@@ -12,9 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --batch-rows auto: about this much data, or for a heap this many rows (what a columnstore likes, too). */
-enum { AUTO_BATCH_BYTES = 64 << 20, AUTO_BATCH_HEAP_ROWS = 1048576, PROGRESS_ROWS = 256,
-       WINDOW_SLACK_BYTES = 16 << 20, REJECTS_TOLD = 5 };
+/* --batch-rows auto: about this much data, or for a heap this many rows (what a
+ * columnstore likes, too). */
+enum {
+    AUTO_BATCH_BYTES = 64 << 20,
+    AUTO_BATCH_HEAP_ROWS = 1048576,
+    PROGRESS_ROWS = 256,
+    WINDOW_SLACK_BYTES = 16 << 20,
+    REJECTS_TOLD = 5
+};
 
 struct loader {
     const struct fr_load_job *job;
@@ -25,26 +31,29 @@ struct loader {
     struct fr_reader *reader;
     struct fr_reject *reject;
     struct fr_field *fields;
-    struct fr_source *opened; /* the source, until the reader takes it: a FIFO can be opened only once */
+    struct fr_source *opened; /* the source, until the reader takes it: a FIFO can be
+                                 opened only once */
     struct fr_source_identity source;
     bool ledger;
-    struct fr_head head;   /* committed */
-    struct fr_head now;    /* as it will be when this batch is committed */
-    uint64_t offset;       /* decoded bytes consumed */
-    int64_t row;           /* number of the next row of the source, from 1, the header not counted */
+    struct fr_head head; /* committed */
+    struct fr_head now;  /* as it will be when this batch is committed */
+    uint64_t offset;     /* decoded bytes consumed */
+    int64_t
+        row; /* number of the next row of the source, from 1, the header not counted */
     bool in_transaction;
-    struct fr_bulk *bulk;  /* open bulk copy of this batch */
+    struct fr_bulk *bulk; /* open bulk copy of this batch */
     int64_t batch_rows;
     uint64_t batch_start;
-    uint64_t sent_before;  /* bytes sent by finished bulk copies */
-    int64_t limit_rows;    /* of a batch, 0 = none */
+    uint64_t sent_before; /* bytes sent by finished bulk copies */
+    int64_t limit_rows;   /* of a batch, 0 = none */
     uint64_t limit_bytes;
     int64_t counters_before[4];
 };
 
 static bool stop_at_least(const struct loader *l, enum fr_stop level)
 {
-    return l->job->stop != NULL && atomic_load_explicit(l->job->stop, memory_order_relaxed) >= (int)level;
+    return l->job->stop != NULL &&
+           atomic_load_explicit(l->job->stop, memory_order_relaxed) >= (int)level;
 }
 
 static void publish(struct loader *l)
@@ -66,14 +75,17 @@ static fr_status read_more(struct loader *l, struct fr_reader *reader, struct fr
     return st;
 }
 
-/* The session's own figures; a server without the view, or without the right, leaves them at -1. */
-static bool read_counters(struct fr_sql *s, int64_t out[4], char *login_time, size_t login_bytes)
+/* The session's own figures; a server without the view, or without the right, leaves them
+ * at -1. */
+static bool read_counters(struct fr_sql *s, int64_t out[4], char *login_time,
+                          size_t login_bytes)
 {
     struct fr_sql_one one = {0};
 
     for (size_t i = 0; i < 4; i++)
         out[i] = -1;
-    if (fr_sql_run(s, fr_stmt_session_counters, fr_sql_take_one, &one, NULL) != FR_OK || !one.found)
+    if (fr_sql_run(s, fr_stmt_session_counters, fr_sql_take_one, &one, NULL) != FR_OK ||
+        !one.found)
         return false;
     for (size_t i = 0; i < 4; i++)
         out[i] = fr_sql_one_i64(&one, i, -1);
@@ -90,7 +102,9 @@ static void observe_scheduler(struct loader *l)
 
     if (!l->job->observe_scheduler || (*l->session)->lost)
         return;
-    if (fr_sql_run(*l->session, fr_stmt_own_scheduler, fr_sql_take_one, &one, NULL) != FR_OK || !one.found)
+    if (fr_sql_run(*l->session, fr_stmt_own_scheduler, fr_sql_take_one, &one, NULL) !=
+            FR_OK ||
+        !one.found)
         return;
     id = (int)fr_sql_one_i64(&one, 0, -1);
     before = atomic_exchange(&p->scheduler_id, id);
@@ -98,7 +112,9 @@ static void observe_scheduler(struct loader *l)
         atomic_fetch_add(&p->scheduler_moves, 1);
 }
 
-/* -- opening ------------------------------------------------------------------------------------------- */
+/* -- opening
+ * -------------------------------------------------------------------------------------------
+ */
 
 static fr_status open_session(struct loader *l, struct fr_err *err)
 {
@@ -111,7 +127,8 @@ static fr_status open_session(struct loader *l, struct fr_err *err)
             return st;
     }
     l->result->spid = (*l->session)->spid;
-    read_counters(*l->session, l->counters_before, l->result->login_time, sizeof l->result->login_time);
+    read_counters(*l->session, l->counters_before, l->result->login_time,
+                  sizeof l->result->login_time);
     return FR_OK;
 }
 
@@ -128,7 +145,8 @@ static fr_status take_over(struct loader *l, struct fr_err *err)
     if (l->ledger) {
         st = fr_ledger_create(*l->session, err);
         if (st == FR_OK)
-            st = fr_ledger_take_over(*l->session, &l->job->key, l->job->epoch, &id, &l->head, err);
+            st = fr_ledger_take_over(*l->session, &l->job->key, l->job->epoch, &id,
+                                     &l->head, err);
         if (st == FR_OK && l->job->confirm != NULL)
             st = l->job->confirm(l->job->ctx, err);
     }
@@ -145,7 +163,8 @@ static void choose_batch_limits(struct loader *l)
     l->limit_rows = rows > 0 ? rows : 0;
     l->limit_bytes = 0;
     if (!l->source.can_reread || rows == 0) {
-        /* a source that cannot be read twice is one transaction: nothing of it may stay without the rest */
+        /* a source that cannot be read twice is one transaction: nothing of it may stay
+         * without the rest */
         l->limit_rows = 0;
     } else if (rows == FR_BATCH_ROWS_AUTO && l->table->index_count == 0) {
         l->limit_rows = AUTO_BATCH_HEAP_ROWS;
@@ -154,8 +173,8 @@ static void choose_batch_limits(struct loader *l)
     }
 }
 
-static fr_status start_reader(struct loader *l, struct fr_source **source, uint64_t from, struct fr_reader **out,
-                              struct fr_err *err)
+static fr_status start_reader(struct loader *l, struct fr_source **source, uint64_t from,
+                              struct fr_reader **out, struct fr_err *err)
 {
     size_t window = (size_t)l->job->options->max_field_bytes + WINDOW_SLACK_BYTES;
     fr_status st = fr_source_skip_to(*source, from, err);
@@ -165,7 +184,8 @@ static fr_status start_reader(struct loader *l, struct fr_source **source, uint6
 
 static fr_status open_source(struct loader *l, struct fr_err *err)
 {
-    fr_status st = fr_source_open(l->job->source, l->job->options->encoding, l->job->stop, &l->opened, err);
+    fr_status st = fr_source_open(l->job->source, l->job->options->encoding, l->job->stop,
+                                  &l->opened, err);
 
     if (st == FR_OK)
         l->source = *fr_source_identity(l->opened);
@@ -173,14 +193,18 @@ static fr_status open_source(struct loader *l, struct fr_err *err)
     return st;
 }
 
-/* -- rows ---------------------------------------------------------------------------------------------- */
+/* -- rows
+ * ----------------------------------------------------------------------------------------------
+ */
 
-static fr_status next_record(struct loader *l, struct fr_reader *reader, struct fr_record *rec, struct fr_err *err)
+static fr_status next_record(struct loader *l, struct fr_reader *reader,
+                             struct fr_record *rec, struct fr_err *err)
 {
     struct fr_window *w = fr_reader_window(reader);
 
     for (;;) {
-        enum fr_split_result got = fr_split_next(fr_plan_splitter(l->plan), w->p, w->n, w->at_end, rec);
+        enum fr_split_result got =
+            fr_split_next(fr_plan_splitter(l->plan), w->p, w->n, w->at_end, rec);
         fr_status st;
 
         if (got == FR_SPLIT_ROW)
@@ -189,7 +213,8 @@ static fr_status next_record(struct loader *l, struct fr_reader *reader, struct 
             return FR_EOF;
         st = read_more(l, reader, err);
         if (st != FR_OK)
-            return fr_err_wrap(err, "%s: row %" PRId64 " (byte %" PRIu64 ")", l->job->source, l->row, l->offset);
+            return fr_err_wrap(err, "%s: row %" PRId64 " (byte %" PRIu64 ")",
+                               l->job->source, l->row, l->offset);
     }
 }
 
@@ -215,7 +240,8 @@ static fr_status begin_bulk(struct loader *l, struct fr_err *err)
     return l->job->engine->begin(*l->session, &target, &l->bulk, err);
 }
 
-/* Leave nothing of an unfinished batch: roll back where the connection still can, else let go of it. */
+/* Leave nothing of an unfinished batch: roll back where the connection still can, else
+ * let go of it. */
 static void drop_batch(struct loader *l)
 {
     if (l->bulk != NULL) {
@@ -224,7 +250,8 @@ static void drop_batch(struct loader *l)
         l->bulk = NULL;
     }
     if (*l->session != NULL && l->in_transaction && !(*l->session)->lost &&
-        fr_sql_run(*l->session, "IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION", NULL, NULL, NULL) != FR_OK)
+        fr_sql_run(*l->session, "IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION", NULL, NULL,
+                   NULL) != FR_OK)
         (*l->session)->lost = true;
     l->in_transaction = false;
     l->now = l->head;
@@ -248,8 +275,10 @@ static fr_status finish_bulk(struct loader *l, struct fr_err *err)
         return st;
     if (copied != l->batch_rows) {
         (*l->session)->lost = true;
-        return fr_err_set(err, FR_EDB, "the server says it copied %" PRId64 " rows of the %" PRId64
-                          " that were sent; the batch is rolled back", copied, l->batch_rows);
+        return fr_err_set(err, FR_EDB,
+                          "the server says it copied %" PRId64 " rows of the %" PRId64
+                          " that were sent; the batch is rolled back",
+                          copied, l->batch_rows);
     }
     return FR_OK;
 }
@@ -287,19 +316,22 @@ static fr_status commit_batch(struct loader *l, bool last, struct fr_err *err)
     return FR_OK;
 }
 
-static fr_status row_failed(struct loader *l, const struct fr_row_error *bad, struct fr_err *err)
+static fr_status row_failed(struct loader *l, const struct fr_row_error *bad,
+                            struct fr_err *err)
 {
     if (bad->column != NULL && bad->has_value)
-        fr_err_set(err, FR_EDATA, "column %s: \"%s\" %s", bad->column, bad->value, bad->reason);
+        fr_err_set(err, FR_EDATA, "column %s: \"%s\" %s", bad->column, bad->value,
+                   bad->reason);
     else if (bad->column != NULL)
         fr_err_set(err, FR_EDATA, "column %s: %s", bad->column, bad->reason);
     else
         fr_err_set(err, FR_EDATA, "%s", bad->reason);
-    return fr_err_wrap(err, "%s: row %" PRId64 " (byte %" PRIu64 ")", l->job->source, l->row, l->offset);
+    return fr_err_wrap(err, "%s: row %" PRId64 " (byte %" PRIu64 ")", l->job->source,
+                       l->row, l->offset);
 }
 
-static fr_status reject_row(struct loader *l, const struct fr_record *rec, const struct fr_row_error *bad,
-                            struct fr_err *err)
+static fr_status reject_row(struct loader *l, const struct fr_record *rec,
+                            const struct fr_row_error *bad, struct fr_err *err)
 {
     struct fr_rejected_row row = {.source = l->job->source,
                                   .row = (uint64_t)l->row,
@@ -327,7 +359,8 @@ static fr_status reject_row(struct loader *l, const struct fr_record *rec, const
     return FR_OK;
 }
 
-static fr_status load_record(struct loader *l, const struct fr_record *rec, struct fr_err *err)
+static fr_status load_record(struct loader *l, const struct fr_record *rec,
+                             struct fr_err *err)
 {
     struct fr_row_error bad;
     fr_status st;
@@ -380,7 +413,8 @@ static void consume(struct loader *l, const struct fr_record *rec)
     l->offset += rec->total_bytes;
 }
 
-/* A stop that was asked for: keep what this batch has where a part may stay, else drop it. */
+/* A stop that was asked for: keep what this batch has where a part may stay, else drop
+ * it. */
 static fr_status stop_here(struct loader *l, struct fr_err *err)
 {
     bool may_keep = l->source.can_reread && l->job->options->batch_rows != 0 && l->ledger;
@@ -391,7 +425,8 @@ static fr_status stop_here(struct loader *l, struct fr_err *err)
         if (st != FR_OK)
             return st;
     }
-    return fr_err_set(err, FR_EINTR, "%s: stopped at row %" PRId64, l->job->source, l->head.next_row);
+    return fr_err_set(err, FR_EINTR, "%s: stopped at row %" PRId64, l->job->source,
+                      l->head.next_row);
 }
 
 static bool in_row_range(const struct loader *l)
@@ -434,8 +469,10 @@ static fr_status load_rows(struct loader *l, struct fr_err *err)
     return st;
 }
 
-/* The header row: of the first reading, or read again for its names when a load is resumed. */
-static fr_status read_header(struct loader *l, struct fr_reader *reader, bool first_reading, struct fr_err *err)
+/* The header row: of the first reading, or read again for its names when a load is
+ * resumed. */
+static fr_status read_header(struct loader *l, struct fr_reader *reader,
+                             bool first_reading, struct fr_err *err)
 {
     struct fr_record rec = {.fields = l->fields};
     fr_status st;
@@ -462,8 +499,8 @@ static fr_status read_header(struct loader *l, struct fr_reader *reader, bool fi
 }
 
 /*
- * A load that goes on from the middle has to know what the start of the source decided: the header's names,
- * or the first row with a fitting number of fields.
+ * A load that goes on from the middle has to know what the start of the source decided:
+ * the header's names, or the first row with a fitting number of fields.
  */
 static fr_status relearn_mapping(struct loader *l, struct fr_err *err)
 {
@@ -476,7 +513,8 @@ static fr_status relearn_mapping(struct loader *l, struct fr_err *err)
 
     if (mapped && l->job->options->header == FR_HEADER_NONE)
         return FR_OK;
-    st = fr_source_open(l->job->source, l->job->options->encoding, l->job->stop, &source, err);
+    st = fr_source_open(l->job->source, l->job->options->encoding, l->job->stop, &source,
+                        err);
     if (st == FR_OK)
         st = start_reader(l, &source, 0, &reader, err);
     if (st == FR_OK)
@@ -505,8 +543,8 @@ static fr_status load_from_head(struct loader *l, struct fr_err *err)
     if (!first_reading)
         st = relearn_mapping(l, err);
     if (st == FR_OK && o->error_file != NULL)
-        st = fr_reject_open(o->error_file, (uint64_t)l->head.reject_bytes, (uint64_t)l->head.rejected, &l->reject,
-                            err);
+        st = fr_reject_open(o->error_file, (uint64_t)l->head.reject_bytes,
+                            (uint64_t)l->head.rejected, &l->reject, err);
     if (st == FR_OK)
         st = start_reader(l, &l->opened, l->offset, &l->reader, err);
     if (st == FR_OK && first_reading)
@@ -532,7 +570,8 @@ static void fill_result(struct loader *l, uint64_t cpu_before, uint64_t started_
     r->duration_ms = (int64_t)(fr_clock_ms() - started_ms);
     r->scheduler_id = atomic_load(&l->job->progress->scheduler_id);
     r->scheduler_moves = atomic_load(&l->job->progress->scheduler_moves);
-    if (*l->session == NULL || !read_counters(*l->session, after, r->login_time, sizeof r->login_time))
+    if (*l->session == NULL ||
+        !read_counters(*l->session, after, r->login_time, sizeof r->login_time))
         return;
     if (l->counters_before[0] < 0)
         return;
@@ -545,7 +584,10 @@ static void fill_result(struct loader *l, uint64_t cpu_before, uint64_t started_
 fr_status fr_load_attempt(const struct fr_load_job *job, struct fr_sql **session,
                           struct fr_load_result *result, struct fr_err *err)
 {
-    struct loader l = {.job = job, .result = result, .session = session, .ledger = job->options->ledger_choice == 0};
+    struct loader l = {.job = job,
+                       .result = result,
+                       .session = session,
+                       .ledger = job->options->ledger_choice == 0};
     uint64_t cpu = fr_clock_process_cpu_ns(), started_ms = fr_clock_ms();
     fr_status st;
 

@@ -1,9 +1,9 @@
 /*
  * loader.h - one source into one table: batches, ledger, rejects.
  *
- * An attempt reads from where the ledger's head stands and goes on to the end, or fails. Anything in doubt
- * ends the attempt with the session marked lost; the next attempt starts at the head again.  Runs in the
- * caller's thread (plus the reader's).
+ * An attempt reads from where the ledger's head stands and goes on to the end, or fails.
+ * Anything in doubt ends the attempt with the session marked lost; the next attempt
+ * starts at the head again.  Runs in the caller's thread (plus the reader's).
  */
 #ifndef FR_LOAD_LOADER_H
 #define FR_LOAD_LOADER_H
@@ -18,26 +18,29 @@ enum fr_stop { FR_RUN_ON, FR_STOP_AT_BATCH, FR_STOP_NOW };
 
 /* Written by the loader, read by any thread. */
 struct fr_load_progress {
-    _Atomic int64_t rows;       /* sent so far, this task, earlier attempts included */
+    _Atomic int64_t rows; /* sent so far, this task, earlier attempts included */
     _Atomic int64_t rejected;
     _Atomic int64_t bytes_read; /* decoded bytes consumed */
-    _Atomic uint64_t first_row_ms; /* monotonic time of the first row sent, 0 = none yet */
-    _Atomic int reading;        /* 1: waiting for the source; else computing, or in a call to the server */
-    _Atomic int scheduler_id;   /* as last seen, -1 = unknown */
+    _Atomic uint64_t
+        first_row_ms;    /* monotonic time of the first row sent, 0 = none yet */
+    _Atomic int reading; /* 1: waiting for the source; else computing, or in a call to the
+                            server */
+    _Atomic int scheduler_id; /* as last seen, -1 = unknown */
     _Atomic int scheduler_moves;
 };
 
 struct fr_load_job {
-    const char *source;  /* path, or - */
-    const char *table;   /* as the user wrote it */
+    const char *source; /* path, or - */
+    const char *table;  /* as the user wrote it */
     const struct fr_load_options *options;
     const struct fr_bulk_engine *engine;
     struct fr_head_key key;
-    int64_t epoch;       /* > 0: of a queue's claim; 0: made by the ledger */
+    int64_t epoch; /* > 0: of a queue's claim; 0: made by the ledger */
     fr_status (*connect)(void *ctx, struct fr_sql **out, struct fr_err *err);
     /* Asked after the take-over: does the caller still own the task?  May be NULL. */
     fr_status (*confirm)(void *ctx, struct fr_err *err);
-    /* Told of the first few rejected rows; the text says file, row, byte, column, value and reason.  May be NULL. */
+    /* Told of the first few rejected rows; the text says file, row, byte, column, value
+     * and reason.  May be NULL. */
     void (*on_reject)(void *ctx, const char *text);
     void *ctx;
     const _Atomic int *stop; /* enum fr_stop; NULL = never */
@@ -49,7 +52,8 @@ struct fr_load_job {
 struct fr_load_result {
     int64_t rows, rejected, skipped, trimmed;
     int64_t bytes_read, bytes_sent, batches;
-    int64_t server_cpu_ms, server_reads, server_writes, server_logical_reads; /* -1 = not to be had */
+    int64_t server_cpu_ms, server_reads, server_writes,
+        server_logical_reads; /* -1 = not to be had */
     int64_t client_cpu_ms;
     int64_t duration_ms;
     bool can_retry; /* the source can be read again */
@@ -60,14 +64,16 @@ struct fr_load_result {
 };
 
 /*
- * One attempt.  *session: used when not NULL and not lost, opened otherwise; left open for the next task.
- * result is filled in every case: what is committed.  FR_OK; FR_EDATA: a bad row beyond --max-errors, a
- * refused table or source; FR_EARG; FR_EDB, FR_ELOST, FR_EFENCED, FR_EIO, FR_EINTR (stopped; committed part stays).
+ * One attempt.  *session: used when not NULL and not lost, opened otherwise; left open
+ * for the next task. result is filled in every case: what is committed.  FR_OK; FR_EDATA:
+ * a bad row beyond --max-errors, a refused table or source; FR_EARG; FR_EDB, FR_ELOST,
+ * FR_EFENCED, FR_EIO, FR_EINTR (stopped; committed part stays).
  */
 fr_status fr_load_attempt(const struct fr_load_job *job, struct fr_sql **session,
                           struct fr_load_result *result, struct fr_err *err);
 
-/* True for errors after which the same batch may well succeed (deadlock, throttling, lost connection, ...). */
+/* True for errors after which the same batch may well succeed (deadlock, throttling, lost
+ * connection, ...). */
 bool fr_error_is_retryable(const struct fr_err *err);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * options.h - everything a load can be told, as plain data.
  *
- * config/ fills it from argv, environment and file; the queue carries it as JSON under the same
- * names.  Texts are owned by the struct: fr_load_options_free().
+ * config/ fills it from argv, environment and file; the queue carries it as JSON under
+ * the same names.  Texts are owned by the struct: fr_load_options_free().
  */
 #ifndef FR_LOAD_OPTIONS_H
 #define FR_LOAD_OPTIONS_H
@@ -26,30 +26,30 @@ struct fr_text_list {
 };
 
 struct fr_load_options {
-    int64_t format;           /* enum fr_format */
-    char *field_terminator;   /* as given: C escapes, 0x.. ; NULL = the format's default */
-    char *row_terminator;     /* as given; NULL or "auto" = LF or CRLF */
-    char *quote;              /* one byte; NULL = '"' */
-    int64_t header;           /* enum fr_header */
-    char *columns;            /* a,b,-,c; NULL = by position */
+    int64_t format;         /* enum fr_format */
+    char *field_terminator; /* as given: C escapes, 0x.. ; NULL = the format's default */
+    char *row_terminator;   /* as given; NULL or "auto" = LF or CRLF */
+    char *quote;            /* one byte; NULL = '"' */
+    int64_t header;         /* enum fr_header */
+    char *columns;          /* a,b,-,c; NULL = by position */
     struct fr_text_list nulls; /* --null */
-    int64_t empty;            /* enum fr_empty */
+    int64_t empty;             /* enum fr_empty */
     bool keep_nulls;
     bool keep_identity;
     bool no_check;
     bool trim;
-    char *encoding;           /* NULL = UTF-8 */
+    char *encoding;                   /* NULL = UTF-8 */
     struct fr_text_list date_formats; /* COLUMN=FORMAT */
-    char *decimal;            /* one byte; NULL = '.' */
-    int64_t first_row;        /* from 1 */
-    int64_t last_row;         /* 0 = to the end */
-    int64_t batch_rows;       /* FR_BATCH_ROWS_AUTO, 0 = the whole task in one transaction */
+    char *decimal;                    /* one byte; NULL = '.' */
+    int64_t first_row;                /* from 1 */
+    int64_t last_row;                 /* 0 = to the end */
+    int64_t batch_rows; /* FR_BATCH_ROWS_AUTO, 0 = the whole task in one transaction */
     int64_t max_errors;
     char *error_file;
-    char *hint;               /* NULL or "auto", "none", "TABLOCK" */
-    int64_t trailing_blanks;  /* enum fr_blanks */
-    int64_t engine;           /* enum fr_engine_choice */
-    int64_t ledger_choice;    /* 0 = on, 1 = off */
+    char *hint;              /* NULL or "auto", "none", "TABLOCK" */
+    int64_t trailing_blanks; /* enum fr_blanks */
+    int64_t engine;          /* enum fr_engine_choice */
+    int64_t ledger_choice;   /* 0 = on, 1 = off */
     uint64_t max_field_bytes;
 };
 

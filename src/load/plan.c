@@ -20,9 +20,9 @@ struct fr_plan {
     struct plan_field *fields;
     size_t field_count;
     bool mapped;
-    bool *is_sent;       /* per column */
-    size_t insertable;   /* columns that can be inserted */
-    char *scratch;       /* for fields with doubled quotes; grows */
+    bool *is_sent;     /* per column */
+    size_t insertable; /* columns that can be inserted */
+    char *scratch;     /* for fields with doubled quotes; grows */
     size_t scratch_bytes;
     bool count_trimmed;
     uint64_t trimmed_values;
@@ -38,13 +38,15 @@ static bool starts_by_name(const struct fr_load_options *o)
     return o->columns != NULL || o->header == FR_HEADER_MATCH;
 }
 
-/* What the sniffing of --format auto can tell from the options alone: tabs as bcp writes them. */
+/* What the sniffing of --format auto can tell from the options alone: tabs as bcp writes
+ * them. */
 static enum fr_format settle_format(const struct fr_load_options *o)
 {
     return o->format == FR_FORMAT_AUTO ? FR_FORMAT_DELIMITED : (enum fr_format)o->format;
 }
 
-static fr_status map_column(struct fr_plan *p, size_t field, size_t column, struct fr_err *err)
+static fr_status map_column(struct fr_plan *p, size_t field, size_t column,
+                            struct fr_err *err)
 {
     const struct fr_column *c = &p->table->columns[column];
 
@@ -60,9 +62,12 @@ static fr_status check_required(const struct fr_plan *p, struct fr_err *err)
     for (size_t i = 0; i < p->table->column_count; i++) {
         const struct fr_column *c = &p->table->columns[i];
 
-        if (is_insertable(p, c) && !c->identity && !p->is_sent[i] && !c->nullable && !c->has_default)
-            return fr_err_set(err, FR_EARG, "column %s of %s is NOT NULL, has no default and gets no field",
-                              c->name, p->table->display);
+        if (is_insertable(p, c) && !c->identity && !p->is_sent[i] && !c->nullable &&
+            !c->has_default)
+            return fr_err_set(
+                err, FR_EARG,
+                "column %s of %s is NOT NULL, has no default and gets no field", c->name,
+                p->table->display);
     }
     return FR_OK;
 }
@@ -76,20 +81,21 @@ static fr_status reserve_fields(struct fr_plan *p, size_t count, struct fr_err *
     return FR_OK;
 }
 
-static fr_status unknown_column(const struct fr_plan *p, const char *name, size_t n, const char *where,
-                                struct fr_err *err)
+static fr_status unknown_column(const struct fr_plan *p, const char *name, size_t n,
+                                const char *where, struct fr_err *err)
 {
     char list[600];
     char shown[FR_PRINTABLE_BYTES + 4];
 
     fr_printable(name, n, shown);
-    return fr_err_set(err, FR_EARG, "%s: %s has no column \"%s\"; it has: %s", where, p->table->display, shown,
+    return fr_err_set(err, FR_EARG, "%s: %s has no column \"%s\"; it has: %s", where,
+                      p->table->display, shown,
                       fr_table_list_columns(p->table, list, sizeof list));
 }
 
 /* One name of --columns or of a header. */
-static fr_status map_name(struct fr_plan *p, size_t field, const char *name, size_t n, const char *where,
-                          struct fr_err *err)
+static fr_status map_name(struct fr_plan *p, size_t field, const char *name, size_t n,
+                          const char *where, struct fr_err *err)
 {
     size_t column = fr_table_find_column(p->table, name, n);
 
@@ -132,25 +138,29 @@ static fr_status map_columns_option(struct fr_plan *p, struct fr_err *err)
     return st;
 }
 
-static fr_status check_options(const struct fr_load_options *o, const struct fr_table *t, struct fr_err *err)
+static fr_status check_options(const struct fr_load_options *o, const struct fr_table *t,
+                               struct fr_err *err)
 {
     if (o->quote != NULL && strlen(o->quote) != 1)
         return fr_err_set(err, FR_EARG, "--quote takes one character");
-    if (o->decimal != NULL && (strlen(o->decimal) != 1 || strpbrk(o->decimal, ".,") == NULL))
+    if (o->decimal != NULL &&
+        (strlen(o->decimal) != 1 || strpbrk(o->decimal, ".,") == NULL))
         return fr_err_set(err, FR_EARG, "--decimal takes . or ,");
     if (o->first_row < 1 || (o->last_row != 0 && o->last_row < o->first_row))
-        return fr_err_set(err, FR_EARG, "-F/-L: there is no row between %lld and %lld", (long long)o->first_row,
-                          (long long)o->last_row);
+        return fr_err_set(err, FR_EARG, "-F/-L: there is no row between %lld and %lld",
+                          (long long)o->first_row, (long long)o->last_row);
     for (size_t i = 0; i < o->date_formats.count; i++) {
         const char *item = o->date_formats.items[i];
         size_t n = strcspn(item, "=");
 
         if (item[n] != '=')
-            return fr_err_set(err, FR_EARG, "--date-format %s: expected COLUMN=FORMAT", item);
+            return fr_err_set(err, FR_EARG, "--date-format %s: expected COLUMN=FORMAT",
+                              item);
         if (fr_table_find_column(t, item, n) == t->column_count) {
             char list[600];
 
-            return fr_err_set(err, FR_EARG, "--date-format %s: %s has no such column; it has: %s", item,
+            return fr_err_set(err, FR_EARG,
+                              "--date-format %s: %s has no such column; it has: %s", item,
                               t->display, fr_table_list_columns(t, list, sizeof list));
         }
     }
@@ -234,8 +244,9 @@ static uint64_t hash_text(uint64_t h, const char *text)
 uint64_t fr_plan_hash(const struct fr_plan *p)
 {
     const struct fr_load_options *o = p->options;
-    int64_t numbers[] = {o->format,    o->header,        o->empty,      o->keep_nulls, o->keep_identity,
-                         o->trim,      o->first_row,     o->last_row,   o->trailing_blanks};
+    int64_t numbers[] = {o->format,     o->header,        o->empty,
+                         o->keep_nulls, o->keep_identity, o->trim,
+                         o->first_row,  o->last_row,      o->trailing_blanks};
     uint64_t h = fr_hash(FR_HASH_START, numbers, sizeof numbers);
 
     h = hash_text(h, o->field_terminator);
@@ -250,8 +261,8 @@ uint64_t fr_plan_hash(const struct fr_plan *p)
         h = hash_text(h, o->date_formats.items[i]);
     for (size_t i = 0; i < p->table->column_count; i++) {
         const struct fr_column *c = &p->table->columns[i];
-        int64_t shape[] = {(int64_t)c->type, c->max_bytes, c->precision, c->scale, c->nullable, c->identity,
-                           c->computed};
+        int64_t shape[] = {(int64_t)c->type, c->max_bytes, c->precision, c->scale,
+                           c->nullable,      c->identity,  c->computed};
 
         h = hash_text(h, c->name);
         h = fr_hash(h, shape, sizeof shape);
@@ -260,7 +271,8 @@ uint64_t fr_plan_hash(const struct fr_plan *p)
     return h & INT64_MAX;
 }
 
-fr_status fr_plan_map_header(struct fr_plan *p, const struct fr_record *header, struct fr_err *err)
+fr_status fr_plan_map_header(struct fr_plan *p, const struct fr_record *header,
+                             struct fr_err *err)
 {
     fr_status st = reserve_fields(p, header->count, err);
 
@@ -279,7 +291,8 @@ fr_status fr_plan_map_header(struct fr_plan *p, const struct fr_record *header, 
     return st;
 }
 
-fr_status fr_plan_map_count(struct fr_plan *p, size_t fields, bool *mapped, struct fr_err *err)
+fr_status fr_plan_map_count(struct fr_plan *p, size_t fields, bool *mapped,
+                            struct fr_err *err)
 {
     const struct fr_table *t = p->table;
     bool all = fields == t->column_count;
@@ -309,13 +322,16 @@ void fr_plan_target(const struct fr_plan *p, struct fr_bulk_target *out)
     bool hints = o->hint == NULL || strcasecmp(o->hint, "none") != 0;
     bool ask_tablock = o->hint != NULL && strcasecmp(o->hint, "TABLOCK") == 0;
 
-    *out = (struct fr_bulk_target){
-        .table = t->quoted, .columns = t->columns, .column_count = t->column_count, .is_sent = p->is_sent};
+    *out = (struct fr_bulk_target){.table = t->quoted,
+                                   .columns = t->columns,
+                                   .column_count = t->column_count,
+                                   .is_sent = p->is_sent};
     out->options.keep_identity = o->keep_identity;
     out->options.keep_nulls = o->keep_nulls;
     out->options.check_constraints = !o->no_check && t->constraints_enabled > 0;
     out->options.fire_triggers = !o->no_check && t->triggers_enabled > 0;
-    /* minimal logging and streams side by side: a heap without an index (BACKGROUND: what makes bulk load fast) */
+    /* minimal logging and streams side by side: a heap without an index (BACKGROUND: what
+     * makes bulk load fast) */
     out->options.tablock =
         ask_tablock || (hints && t->index_count == 0 && !out->options.fire_triggers);
 }
@@ -328,7 +344,8 @@ static bool is_null_token(const struct fr_load_options *o, const char *p, size_t
     return false;
 }
 
-static bool is_null(const struct fr_plan *p, const struct fr_field *f, const struct fr_converter *c)
+static bool is_null(const struct fr_plan *p, const struct fr_field *f,
+                    const struct fr_converter *c)
 {
     const struct fr_load_options *o = p->options;
 
@@ -341,8 +358,8 @@ static bool is_null(const struct fr_plan *p, const struct fr_field *f, const str
     return o->empty == FR_EMPTY_AUTO && !f->quoted;
 }
 
-static fr_status refuse_row(struct fr_row_error *bad, const struct fr_column *column, const struct fr_field *f,
-                            const char *reason)
+static fr_status refuse_row(struct fr_row_error *bad, const struct fr_column *column,
+                            const struct fr_field *f, const char *reason)
 {
     bad->column = column->name;
     bad->has_value = f != NULL;
@@ -352,14 +369,15 @@ static fr_status refuse_row(struct fr_row_error *bad, const struct fr_column *co
     return FR_EDATA;
 }
 
-static fr_status set_null(const struct fr_plan *p, const struct fr_column *column, struct fr_cell *cell,
-                          struct fr_row_error *bad)
+static fr_status set_null(const struct fr_plan *p, const struct fr_column *column,
+                          struct fr_cell *cell, struct fr_row_error *bad)
 {
     if (!column->nullable)
-        return refuse_row(bad, column, NULL,
-                          column->has_default && !p->options->keep_nulls
-                              ? "is NULL; the bcp engine cannot let a NOT NULL column take its default"
-                              : "is NULL, which the column does not take");
+        return refuse_row(
+            bad, column, NULL,
+            column->has_default && !p->options->keep_nulls
+                ? "is NULL; the bcp engine cannot let a NOT NULL column take its default"
+                : "is NULL, which the column does not take");
     *cell->length = FR_CELL_NULL;
     return FR_OK;
 }
@@ -380,8 +398,9 @@ static fr_status unquote(struct fr_plan *p, struct fr_field *f, struct fr_err *e
     return FR_OK;
 }
 
-static fr_status convert_field(struct fr_plan *p, const struct plan_field *pf, struct fr_field f,
-                               struct fr_bulk *bulk, struct fr_row_error *bad, struct fr_err *err)
+static fr_status convert_field(struct fr_plan *p, const struct plan_field *pf,
+                               struct fr_field f, struct fr_bulk *bulk,
+                               struct fr_row_error *bad, struct fr_err *err)
 {
     const struct fr_column *column = &p->table->columns[pf->column];
     struct fr_cell *cell = &bulk->cells[pf->column];
@@ -414,8 +433,9 @@ static fr_status convert_field(struct fr_plan *p, const struct plan_field *pf, s
     return FR_OK;
 }
 
-fr_status fr_plan_convert(struct fr_plan *p, const struct fr_record *rec, struct fr_bulk *bulk,
-                          struct fr_row_error *bad, struct fr_err *err)
+fr_status fr_plan_convert(struct fr_plan *p, const struct fr_record *rec,
+                          struct fr_bulk *bulk, struct fr_row_error *bad,
+                          struct fr_err *err)
 {
     for (size_t i = 0; i < p->field_count; i++) {
         fr_status st;
@@ -436,16 +456,20 @@ void fr_plan_count_error(const struct fr_plan *p, size_t fields, struct fr_row_e
     bad->column = NULL;
     bad->has_value = false;
     if (p->mapped && starts_by_name(p->options))
-        snprintf(bad->reason, sizeof bad->reason, "the row has %zu field%s, expected %zu", fields,
-                 fields == 1 ? "" : "s", p->field_count);
+        snprintf(bad->reason, sizeof bad->reason, "the row has %zu field%s, expected %zu",
+                 fields, fields == 1 ? "" : "s", p->field_count);
     else if (p->insertable == all)
-        snprintf(bad->reason, sizeof bad->reason, "the row has %zu field%s, the table has %zu columns", fields,
+        snprintf(bad->reason, sizeof bad->reason,
+                 "the row has %zu field%s, the table has %zu columns", fields,
                  fields == 1 ? "" : "s", all);
     else
         snprintf(bad->reason, sizeof bad->reason,
-                 "the row has %zu field%s%s; the table has %zu columns, of which %zu can be inserted", fields,
-                 fields == 1 ? "" : "s",
-                 !p->mapped ? "" : p->field_count == all ? " (all columns so far)" : " (insertable ones so far)",
+                 "the row has %zu field%s%s; the table has %zu columns, of which %zu can "
+                 "be inserted",
+                 fields, fields == 1 ? "" : "s",
+                 !p->mapped              ? ""
+                 : p->field_count == all ? " (all columns so far)"
+                                         : " (insertable ones so far)",
                  all, p->insertable);
 }
 
@@ -462,7 +486,11 @@ uint64_t fr_plan_trimmed_values(const struct fr_plan *p)
 /* Length of the well-formed printable UTF-8 character at p, 0 when it is not one. */
 static size_t printable_length(const unsigned char *p, size_t n)
 {
-    size_t len = p[0] < 0x80 ? 1 : p[0] >= 0xC2 && p[0] < 0xE0 ? 2 : (p[0] & 0xF0) == 0xE0 ? 3 : p[0] >= 0xF0 && p[0] < 0xF5 ? 4 : 0;
+    size_t len = p[0] < 0x80                   ? 1
+                 : p[0] >= 0xC2 && p[0] < 0xE0 ? 2
+                 : (p[0] & 0xF0) == 0xE0       ? 3
+                 : p[0] >= 0xF0 && p[0] < 0xF5 ? 4
+                                               : 0;
 
     if (len == 0 || len > n || (len == 1 && (p[0] < 0x20 || p[0] == 0x7F)))
         return 0;

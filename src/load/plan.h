@@ -1,8 +1,9 @@
 /*
  * plan.h - how the fields of a source become the columns of a table.
  *
- * Made once per task from the table's description and the options; read-only afterwards, but for the mapping
- * by position, which the first row with a fitting number of fields decides.  One thread.
+ * Made once per task from the table's description and the options; read-only afterwards,
+ * but for the mapping by position, which the first row with a fitting number of fields
+ * decides.  One thread.
  */
 #ifndef FR_LOAD_PLAN_H
 #define FR_LOAD_PLAN_H
@@ -16,7 +17,8 @@ enum { FR_PRINTABLE_BYTES = 120, FR_NO_COLUMN = -1 };
 
 struct fr_plan; /* opaque */
 
-/* Table and options are borrowed for the plan's life.  FR_EARG, FR_EDATA with what does not fit. */
+/* Table and options are borrowed for the plan's life.  FR_EARG, FR_EDATA with what does
+ * not fit. */
 fr_status fr_plan_new(const struct fr_table *table, const struct fr_load_options *o,
                       struct fr_plan **out, struct fr_err *err);
 void fr_plan_free(struct fr_plan **pp);
@@ -24,35 +26,43 @@ void fr_plan_free(struct fr_plan **pp);
 const struct fr_splitter *fr_plan_splitter(const struct fr_plan *p);
 bool fr_plan_is_mapped(const struct fr_plan *p);
 size_t fr_plan_field_count(const struct fr_plan *p); /* once mapped */
-/* Identity of everything that decides how bytes become rows; the same for every reading of one task. */
+/* Identity of everything that decides how bytes become rows; the same for every reading
+ * of one task. */
 uint64_t fr_plan_hash(const struct fr_plan *p);
 
-/* Map by the names of a header row (--header match).  FR_EARG lists the table's columns. */
-fr_status fr_plan_map_header(struct fr_plan *p, const struct fr_record *header, struct fr_err *err);
-/* Map by position when a row of `fields` fields decides it; *mapped tells.  FR_EARG: a column that must have a value gets none. */
-fr_status fr_plan_map_count(struct fr_plan *p, size_t fields, bool *mapped, struct fr_err *err);
+/* Map by the names of a header row (--header match).  FR_EARG lists the table's columns.
+ */
+fr_status fr_plan_map_header(struct fr_plan *p, const struct fr_record *header,
+                             struct fr_err *err);
+/* Map by position when a row of `fields` fields decides it; *mapped tells.  FR_EARG: a
+ * column that must have a value gets none. */
+fr_status fr_plan_map_count(struct fr_plan *p, size_t fields, bool *mapped,
+                            struct fr_err *err);
 
 /* For the bulk engine. */
 void fr_plan_target(const struct fr_plan *p, struct fr_bulk_target *out);
 
 /* Why a row was not taken. */
 struct fr_row_error {
-    const char *column; /* borrowed, NULL = the row as a whole */
+    const char *column;                 /* borrowed, NULL = the row as a whole */
     char value[FR_PRINTABLE_BYTES + 4]; /* cut, printable */
     bool has_value;
     char reason[FR_REASON_BYTES + 60];
 };
 
 /*
- * Convert a whole row into the engine's cells.  FR_OK; FR_EDATA: the row is refused, *bad says why; another
- * status: the engine failed (err).
+ * Convert a whole row into the engine's cells.  FR_OK; FR_EDATA: the row is refused, *bad
+ * says why; another status: the engine failed (err).
  */
-fr_status fr_plan_convert(struct fr_plan *p, const struct fr_record *rec, struct fr_bulk *bulk,
-                          struct fr_row_error *bad, struct fr_err *err);
+fr_status fr_plan_convert(struct fr_plan *p, const struct fr_record *rec,
+                          struct fr_bulk *bulk, struct fr_row_error *bad,
+                          struct fr_err *err);
 /* A row with a wrong number of fields. */
-void fr_plan_count_error(const struct fr_plan *p, size_t fields, struct fr_row_error *bad);
+void fr_plan_count_error(const struct fr_plan *p, size_t fields,
+                         struct fr_row_error *bad);
 
-/* Values that may lose trailing blanks in the engine's library, so far (FREETDS trap 5). */
+/* Values that may lose trailing blanks in the engine's library, so far (FREETDS trap 5).
+ */
 void fr_plan_count_trimmed(struct fr_plan *p, bool count);
 uint64_t fr_plan_trimmed_values(const struct fr_plan *p);
 

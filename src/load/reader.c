@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 4 x (1 MiB + 64 KiB): enough to hide a disk's latency, small beside the 64 MiB a worker may use. */
+/* 4 x (1 MiB + 64 KiB): enough to hide a disk's latency, small beside the 64 MiB a worker
+ * may use. */
 enum { BLOCKS = 4, BLOCK_BYTES = 1 << 20, HEADROOM_BYTES = 64 << 10 };
 
 struct block {
@@ -18,12 +19,13 @@ struct fr_reader {
     size_t max_row_bytes;
     pthread_t thread;
     bool thread_runs;
-    /* lock: guards what follows up to `failed`; no other lock is taken while it is held */
+    /* lock: guards what follows up to `failed`; no other lock is taken while it is held
+     */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct block blocks[BLOCKS];
-    size_t filled;  /* blocks read so far; block i lies in blocks[i % BLOCKS] */
-    size_t freed;   /* blocks the loader is done with */
+    size_t filled; /* blocks read so far; block i lies in blocks[i % BLOCKS] */
+    size_t freed;  /* blocks the loader is done with */
     bool ended;
     bool stopping;
     fr_status failed;
@@ -58,7 +60,8 @@ static void *read_ahead(void *arg)
         fr_status st = FR_OK;
 
         b->n = 0;
-        st = fr_source_read(r->source, b->memory + HEADROOM_BYTES, BLOCK_BYTES, &got, &err);
+        st = fr_source_read(r->source, b->memory + HEADROOM_BYTES, BLOCK_BYTES, &got,
+                            &err);
         b->n = got;
         pthread_mutex_lock(&r->lock);
         if (st != FR_OK) {
@@ -77,8 +80,8 @@ static void *read_ahead(void *arg)
     return NULL;
 }
 
-fr_status fr_reader_start(struct fr_source **source, size_t max_row_bytes, struct fr_reader **out,
-                          struct fr_err *err)
+fr_status fr_reader_start(struct fr_source **source, size_t max_row_bytes,
+                          struct fr_reader **out, struct fr_err *err)
 {
     struct fr_reader *r = calloc(1, sizeof *r);
 
@@ -169,7 +172,8 @@ static void free_blocks_before(struct fr_reader *r, size_t index)
 
 static bool in_spill(const struct fr_reader *r)
 {
-    return r->spill != NULL && r->window.p >= r->spill && r->window.p < r->spill + r->spill_bytes;
+    return r->spill != NULL && r->window.p >= r->spill &&
+           r->window.p < r->spill + r->spill_bytes;
 }
 
 /* Put the window's bytes and the block's behind one another in the spill. */
@@ -186,7 +190,8 @@ static fr_status gather(struct fr_reader *r, const struct block *b, struct fr_er
         char *grown = realloc(r->spill, room);
 
         if (grown == NULL)
-            return fr_err_set(err, FR_ENOMEM, "no memory for a row of more than %zu bytes", r->window.n);
+            return fr_err_set(err, FR_ENOMEM,
+                              "no memory for a row of more than %zu bytes", r->window.n);
         r->spill = grown;
         r->spill_bytes = room;
     }
@@ -205,8 +210,11 @@ fr_status fr_reader_more(struct fr_reader *r, struct fr_err *err)
     if (r->window.at_end)
         return FR_OK;
     if (r->window.n > r->max_row_bytes)
-        return fr_err_set(err, FR_EDATA, "the row does not end within %zu bytes (--max-field-bytes; or another "
-                          "row terminator?)", r->max_row_bytes);
+        return fr_err_set(
+            err, FR_EDATA,
+            "the row does not end within %zu bytes (--max-field-bytes; or another "
+            "row terminator?)",
+            r->max_row_bytes);
     b = next_block(r, &st, err);
     if (b == NULL) {
         if (st == FR_OK)

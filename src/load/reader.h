@@ -1,10 +1,11 @@
 /*
- * reader.h - reads ahead of the loader, in a thread of its own, into a bounded set of blocks.
+ * reader.h - reads ahead of the loader, in a thread of its own, into a bounded set of
+ * blocks.
  *
- * The loader sees a window: contiguous bytes of the decoded stream.  It consumes rows at its front and asks
- * for more when a row does not end in it.  A tail that fits is copied in front of the next
- * block; a longer one is gathered in a buffer that grows up to the given maximum.
- * All functions are called from the loader's thread.
+ * The loader sees a window: contiguous bytes of the decoded stream.  It consumes rows at
+ * its front and asks for more when a row does not end in it.  A tail that fits is copied
+ * in front of the next block; a longer one is gathered in a buffer that grows up to the
+ * given maximum. All functions are called from the loader's thread.
  */
 #ifndef FR_LOAD_READER_H
 #define FR_LOAD_READER_H
@@ -20,15 +21,16 @@ struct fr_window {
 };
 
 /* Takes the source over (closes it at the end).  max_row_bytes bounds the window. */
-fr_status fr_reader_start(struct fr_source **source, size_t max_row_bytes, struct fr_reader **out,
-                          struct fr_err *err);
+fr_status fr_reader_start(struct fr_source **source, size_t max_row_bytes,
+                          struct fr_reader **out, struct fr_err *err);
 /* Stops the thread, also in the middle of a read that returns. */
 void fr_reader_stop(struct fr_reader **rp);
 
 struct fr_window *fr_reader_window(struct fr_reader *r);
 /* Drop n bytes at the window's front. */
 void fr_reader_consume(struct fr_reader *r, size_t n);
-/* Make the window longer.  FR_OK (also when at_end became true); FR_EIO, FR_EDATA (row too long). */
+/* Make the window longer.  FR_OK (also when at_end became true); FR_EIO, FR_EDATA (row
+ * too long). */
 fr_status fr_reader_more(struct fr_reader *r, struct fr_err *err);
 
 #endif

@@ -15,7 +15,8 @@ struct fr_reject {
     uint64_t bytes;
 };
 
-static fr_status file_error(const struct fr_reject *r, const char *suffix, struct fr_err *err)
+static fr_status file_error(const struct fr_reject *r, const char *suffix,
+                            struct fr_err *err)
 {
     return fr_err_errno(err, FR_EIO, errno, "reject file %s%s", r->path, suffix);
 }
@@ -66,7 +67,8 @@ fr_status fr_reject_open(const char *path, uint64_t keep_bytes, uint64_t keep_ro
     fr_status st = FR_OK;
 
     *out = NULL;
-    if (r == NULL || (r->path = strdup(path)) == NULL || asprintf(&notes_path, "%s.json", path) < 0) {
+    if (r == NULL || (r->path = strdup(path)) == NULL ||
+        asprintf(&notes_path, "%s.json", path) < 0) {
         st = fr_err_set(err, FR_ENOMEM, "no memory for the reject file");
         goto out;
     }
@@ -109,11 +111,13 @@ void fr_reject_close(struct fr_reject **rp)
     *rp = NULL;
 }
 
-static fr_status add_note(struct fr_reject *r, const struct fr_rejected_row *row, struct fr_err *err)
+static fr_status add_note(struct fr_reject *r, const struct fr_rejected_row *row,
+                          struct fr_err *err)
 {
     const struct fr_row_error *why = row->why;
-    json_t *note = json_pack("{s:s, s:I, s:I, s:s?, s:s?, s:s}", "source", row->source, "row", (json_int_t)row->row,
-                             "byte", (json_int_t)row->offset, "column", why->column, "value",
+    json_t *note = json_pack("{s:s, s:I, s:I, s:s?, s:s?, s:s}", "source", row->source,
+                             "row", (json_int_t)row->row, "byte", (json_int_t)row->offset,
+                             "column", why->column, "value",
                              why->has_value ? why->value : NULL, "reason", why->reason);
     int rc;
 
@@ -126,7 +130,8 @@ static fr_status add_note(struct fr_reject *r, const struct fr_rejected_row *row
     return FR_OK;
 }
 
-fr_status fr_reject_add(struct fr_reject *r, const struct fr_rejected_row *row, struct fr_err *err)
+fr_status fr_reject_add(struct fr_reject *r, const struct fr_rejected_row *row,
+                        struct fr_err *err)
 {
     if (fwrite(row->bytes, 1, row->n, r->rows) != row->n)
         return file_error(r, "", err);
@@ -137,7 +142,8 @@ fr_status fr_reject_add(struct fr_reject *r, const struct fr_rejected_row *row, 
 static bool flush_to_disk(FILE *f)
 {
     /* EINVAL: a pipe or device has no disk to sync to */
-    return fflush(f) == 0 && (fdatasync(fileno(f)) == 0 || errno == EINVAL || errno == EROFS);
+    return fflush(f) == 0 &&
+           (fdatasync(fileno(f)) == 0 || errno == EINVAL || errno == EROFS);
 }
 
 fr_status fr_reject_sync(struct fr_reject *r, struct fr_err *err)

@@ -1,8 +1,9 @@
 /*
- * reject.h - the file of rejected rows: original bytes in FILE, one JSON object a row in FILE.json.
+ * reject.h - the file of rejected rows: original bytes in FILE, one JSON object a row in
+ * FILE.json.
  *
- * The ledger remembers FILE's length at each batch; a resumed load cuts both files back to that.
- * One thread.
+ * The ledger remembers FILE's length at each batch; a resumed load cuts both files back
+ * to that. One thread.
  */
 #ifndef FR_LOAD_REJECT_H
 #define FR_LOAD_REJECT_H
@@ -11,7 +12,8 @@
 
 struct fr_reject; /* opaque */
 
-/* Opens (creates) both files and cuts them to keep_bytes and keep_rows.  FR_EIO names the file. */
+/* Opens (creates) both files and cuts them to keep_bytes and keep_rows.  FR_EIO names the
+ * file. */
 fr_status fr_reject_open(const char *path, uint64_t keep_bytes, uint64_t keep_rows,
                          struct fr_reject **out, struct fr_err *err);
 void fr_reject_close(struct fr_reject **rp);
@@ -24,7 +26,8 @@ struct fr_rejected_row {
     size_t n;
     const struct fr_row_error *why;
 };
-fr_status fr_reject_add(struct fr_reject *r, const struct fr_rejected_row *row, struct fr_err *err);
+fr_status fr_reject_add(struct fr_reject *r, const struct fr_rejected_row *row,
+                        struct fr_err *err);
 /* Everything added is on disk when this returns FR_OK. */
 fr_status fr_reject_sync(struct fr_reject *r, struct fr_err *err);
 uint64_t fr_reject_bytes(const struct fr_reject *r);

@@ -15,7 +15,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { HEAD_BYTES = 64 * 1024, RAW_BYTES = 256 * 1024, MAGIC_BYTES = 8, STREAM_POLL_MS = 200 };
+enum {
+    HEAD_BYTES = 64 * 1024,
+    RAW_BYTES = 256 * 1024,
+    MAGIC_BYTES = 8,
+    STREAM_POLL_MS = 200
+};
 
 struct fr_source {
     char *path;
@@ -31,7 +36,7 @@ struct fr_source {
     char raw[RAW_BYTES];     /* what the converter has not taken yet */
     size_t raw_from, raw_to;
     bool raw_ended;
-    uint64_t plain_start;    /* bytes of a BOM in front of a plain file */
+    uint64_t plain_start; /* bytes of a BOM in front of a plain file */
 };
 
 /* A stream may never give another byte: look at the stop flag while waiting for it. */
@@ -41,12 +46,15 @@ static fr_status wait_for_stream(const struct fr_source *s, struct fr_err *err)
 
     while (s->is_stream && poll(&p, 1, STREAM_POLL_MS) == 0)
         if (s->stop != NULL && atomic_load(s->stop) != 0)
-            return fr_err_set(err, FR_EINTR, "%s: stopped while waiting for input", s->path);
+            return fr_err_set(err, FR_EINTR, "%s: stopped while waiting for input",
+                              s->path);
     return FR_OK;
 }
 
-/* One read: a pipe gives little at a time, and what there is is handed on.  *got = 0 at the end. */
-static fr_status read_some(const struct fr_source *s, char *out, size_t n, size_t *got, struct fr_err *err)
+/* One read: a pipe gives little at a time, and what there is is handed on.  *got = 0 at
+ * the end. */
+static fr_status read_some(const struct fr_source *s, char *out, size_t n, size_t *got,
+                           struct fr_err *err)
 {
     fr_status st = wait_for_stream(s, err);
 
@@ -72,14 +80,16 @@ static fr_status read_head(struct fr_source *s, struct fr_err *err)
     fr_status st = FR_OK;
 
     while (st == FR_OK && got > 0 && s->head_bytes < want) {
-        st = read_some(s, s->head + s->head_bytes, sizeof s->head - s->head_bytes, &got, err);
+        st = read_some(s, s->head + s->head_bytes, sizeof s->head - s->head_bytes, &got,
+                       err);
         s->head_bytes += got;
     }
     return st;
 }
 
 /* Bytes as they lie in the file. */
-static fr_status read_file(struct fr_source *s, char *out, size_t n, size_t *got, struct fr_err *err)
+static fr_status read_file(struct fr_source *s, char *out, size_t n, size_t *got,
+                           struct fr_err *err)
 {
     if (s->head_used < s->head_bytes) {
         *got = s->head_bytes - s->head_used;
@@ -111,7 +121,12 @@ static bool is_compressed(const char *p, size_t n)
     static const struct {
         const char *bytes;
         size_t n;
-    } magics[] = {{"\x1f\x8b", 2},         {"BZh", 3}, {"\xfd" "7zXZ\0", 6}, {"\x28\xb5\x2f\xfd", 4},
+    } magics[] = {{"\x1f\x8b", 2},
+                  {"BZh", 3},
+                  {"\xfd"
+                   "7zXZ\0",
+                   6},
+                  {"\x28\xb5\x2f\xfd", 4},
                   {"\x04\x22\x4d\x18", 4}};
 
     for (size_t i = 0; i < sizeof magics / sizeof magics[0]; i++)
@@ -131,12 +146,14 @@ static fr_status open_archive(struct fr_source *s, struct fr_err *err)
     archive_read_support_format_raw(s->archive);
     if (archive_read_open(s->archive, s, NULL, archive_read_cb, NULL) != ARCHIVE_OK ||
         archive_read_next_header(s->archive, &entry) != ARCHIVE_OK)
-        return fr_err_set(err, FR_EIO, "unpacking %s: %s", s->path, archive_error_string(s->archive));
+        return fr_err_set(err, FR_EIO, "unpacking %s: %s", s->path,
+                          archive_error_string(s->archive));
     return FR_OK;
 }
 
 /* Unpacked bytes, still in the file's encoding. */
-static fr_status read_unpacked(struct fr_source *s, char *out, size_t n, size_t *got, struct fr_err *err)
+static fr_status read_unpacked(struct fr_source *s, char *out, size_t n, size_t *got,
+                               struct fr_err *err)
 {
     la_ssize_t r;
 
@@ -145,7 +162,8 @@ static fr_status read_unpacked(struct fr_source *s, char *out, size_t n, size_t 
     *got = 0;
     r = archive_read_data(s->archive, out, n);
     if (r < 0)
-        return fr_err_set(err, FR_EIO, "unpacking %s: %s", s->path, archive_error_string(s->archive));
+        return fr_err_set(err, FR_EIO, "unpacking %s: %s", s->path,
+                          archive_error_string(s->archive));
     *got = (size_t)r;
     return FR_OK;
 }
@@ -178,13 +196,15 @@ static size_t find_bom(const char *p, size_t n, const char **encoding)
     return 0;
 }
 
-static fr_status choose_encoding(struct fr_source *s, const char *encoding, struct fr_err *err)
+static fr_status choose_encoding(struct fr_source *s, const char *encoding,
+                                 struct fr_err *err)
 {
     char first[3];
     size_t n = 0, got, bom;
     fr_status st;
 
-    /* the first bytes of the unpacked stream; they go to raw and are handed out from there */
+    /* the first bytes of the unpacked stream; they go to raw and are handed out from
+     * there */
     do {
         st = read_unpacked(s, first + n, sizeof first - n, &got, err);
         if (st != FR_OK)
@@ -201,12 +221,15 @@ static fr_status choose_encoding(struct fr_source *s, const char *encoding, stru
     if (encoding != NULL) {
         s->converter = iconv_open("UTF-8", encoding);
         if (s->converter == (iconv_t)-1)
-            return fr_err_set(err, FR_EARG, "encoding %s is not known to this system's iconv", encoding);
+            return fr_err_set(err, FR_EARG,
+                              "encoding %s is not known to this system's iconv",
+                              encoding);
     }
     s->identity.is_plain = s->archive == NULL && encoding == NULL;
     s->plain_start = s->identity.is_plain ? bom : 0;
     if (s->archive != NULL) {
-        /* libarchive has given these bytes away: keep what is behind the mark for the next read */
+        /* libarchive has given these bytes away: keep what is behind the mark for the
+         * next read */
         memcpy(s->head, first + bom, n - bom);
         s->head_bytes = n - bom;
         s->head_used = 0;
@@ -215,15 +238,19 @@ static fr_status choose_encoding(struct fr_source *s, const char *encoding, stru
 }
 
 /* Unpacked bytes including those choose_encoding() looked at. */
-static fr_status read_encoded(struct fr_source *s, char *out, size_t n, size_t *got, struct fr_err *err)
+static fr_status read_encoded(struct fr_source *s, char *out, size_t n, size_t *got,
+                              struct fr_err *err)
 {
     if (s->archive != NULL && s->head_used < s->head_bytes)
-        return read_file(s, out, n < s->head_bytes - s->head_used ? n : s->head_bytes - s->head_used, got, err);
+        return read_file(
+            s, out, n < s->head_bytes - s->head_used ? n : s->head_bytes - s->head_used,
+            got, err);
     return read_unpacked(s, out, n, got, err);
 }
 
 /* A FIFO without a writer must not block open(2), where no stop flag is seen. */
-static fr_status open_file(struct fr_source *s, const char *path, struct stat *info, struct fr_err *err)
+static fr_status open_file(struct fr_source *s, const char *path, struct stat *info,
+                           struct fr_err *err)
 {
     bool is_stdin = strcmp(path, "-") == 0;
     int flags;
@@ -241,8 +268,8 @@ static fr_status open_file(struct fr_source *s, const char *path, struct stat *i
     return FR_OK;
 }
 
-fr_status fr_source_open(const char *path, const char *encoding, const _Atomic int *stop, struct fr_source **out,
-                         struct fr_err *err)
+fr_status fr_source_open(const char *path, const char *encoding, const _Atomic int *stop,
+                         struct fr_source **out, struct fr_err *err)
 {
     struct fr_source *s;
     struct stat info = {0};
@@ -260,9 +287,10 @@ fr_status fr_source_open(const char *path, const char *encoding, const _Atomic i
         goto out;
     s->identity.can_reread = !s->is_stream && strcmp(path, "-") != 0;
     s->identity.bytes = s->identity.can_reread ? (int64_t)info.st_size : -1;
-    s->identity.mtime_ns = s->identity.can_reread
-                               ? (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec
-                               : 0;
+    s->identity.mtime_ns =
+        s->identity.can_reread
+            ? (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec
+            : 0;
     st = read_head(s, err);
     if (st != FR_OK)
         goto out;
@@ -302,8 +330,10 @@ const struct fr_source_identity *fr_source_identity(const struct fr_source *s)
     return &s->identity;
 }
 
-/* One step of the converter: what it gives goes to out; more input is read when it starves. */
-static fr_status read_converted(struct fr_source *s, char *out, size_t n, size_t *got, struct fr_err *err)
+/* One step of the converter: what it gives goes to out; more input is read when it
+ * starves. */
+static fr_status read_converted(struct fr_source *s, char *out, size_t n, size_t *got,
+                                struct fr_err *err)
 {
     *got = 0;
     for (;;) {
@@ -316,13 +346,15 @@ static fr_status read_converted(struct fr_source *s, char *out, size_t n, size_t
         s->raw_from = s->raw_to - in_left;
         *got = n - out_left;
         if (rc == (size_t)-1 && why == EILSEQ)
-            return fr_err_set(err, FR_EDATA, "%s is not in the encoding given with -C: malformed bytes",
+            return fr_err_set(err, FR_EDATA,
+                              "%s is not in the encoding given with -C: malformed bytes",
                               s->path);
         if (*got > 0)
             return FR_OK;
         if (s->raw_ended) {
             if (in_left > 0)
-                return fr_err_set(err, FR_EDATA, "%s ends in the middle of a character", s->path);
+                return fr_err_set(err, FR_EDATA, "%s ends in the middle of a character",
+                                  s->path);
             return FR_OK;
         }
         memmove(s->raw, s->raw + s->raw_from, in_left);
@@ -336,7 +368,8 @@ static fr_status read_converted(struct fr_source *s, char *out, size_t n, size_t
     }
 }
 
-fr_status fr_source_read(struct fr_source *s, char *out, size_t n, size_t *got, struct fr_err *err)
+fr_status fr_source_read(struct fr_source *s, char *out, size_t n, size_t *got,
+                         struct fr_err *err)
 {
     if (s->converter != (iconv_t)-1)
         return read_converted(s, out, n, got, err);
@@ -351,8 +384,9 @@ fr_status fr_source_skip_to(struct fr_source *s, uint64_t offset, struct fr_err 
         return FR_OK;
     if (s->identity.is_plain && s->identity.can_reread) {
         if ((int64_t)(offset + s->plain_start) > s->identity.bytes)
-            return fr_err_set(err, FR_EDATA, "%s is shorter than the %llu bytes already loaded from it", s->path,
-                              (unsigned long long)offset);
+            return fr_err_set(err, FR_EDATA,
+                              "%s is shorter than the %llu bytes already loaded from it",
+                              s->path, (unsigned long long)offset);
         s->head_used = s->head_bytes;
         if (lseek(s->fd, (off_t)(offset + s->plain_start), SEEK_SET) < 0)
             return fr_err_errno(err, FR_EIO, errno, "%s", s->path);
@@ -360,12 +394,15 @@ fr_status fr_source_skip_to(struct fr_source *s, uint64_t offset, struct fr_err 
     }
     while (offset > 0) {
         size_t got;
-        fr_status st = fr_source_read(s, drop, offset < sizeof drop ? (size_t)offset : sizeof drop, &got, err);
+        fr_status st = fr_source_read(
+            s, drop, offset < sizeof drop ? (size_t)offset : sizeof drop, &got, err);
 
         if (st != FR_OK)
             return st;
         if (got == 0)
-            return fr_err_set(err, FR_EDATA, "%s is shorter than what was already loaded from it", s->path);
+            return fr_err_set(err, FR_EDATA,
+                              "%s is shorter than what was already loaded from it",
+                              s->path);
         offset -= got;
     }
     return FR_OK;

@@ -1,9 +1,9 @@
 /*
  * source.h - one input as a stream of decoded bytes.
  *
- * Compressed input (gzip, bzip2, xz, zstd, lz4, found by its first bytes) is unpacked by libarchive, another
- * encoding is turned into UTF-8; a byte order mark decides and is dropped.  All offsets are of the decoded
- * stream.  Used by one thread at a time.
+ * Compressed input (gzip, bzip2, xz, zstd, lz4, found by its first bytes) is unpacked by
+ * libarchive, another encoding is turned into UTF-8; a byte order mark decides and is
+ * dropped.  All offsets are of the decoded stream.  Used by one thread at a time.
  */
 #ifndef FR_LOAD_SOURCE_H
 #define FR_LOAD_SOURCE_H
@@ -15,24 +15,27 @@
 struct fr_source; /* opaque */
 
 struct fr_source_identity {
-    int64_t bytes;    /* size of the file as it lies on disk; -1 for a stream */
+    int64_t bytes; /* size of the file as it lies on disk; -1 for a stream */
     int64_t mtime_ns;
     uint64_t head_hash; /* of its first 64 KiB */
-    bool can_reread;  /* a regular file: a second reading gives the same */
-    bool is_plain;    /* not compressed, UTF-8: decoded offsets are file offsets (behind a BOM) */
+    bool can_reread;    /* a regular file: a second reading gives the same */
+    bool is_plain; /* not compressed, UTF-8: decoded offsets are file offsets (behind a
+                      BOM) */
 };
 
 /*
- * path "-" = standard input.  encoding NULL = UTF-8.  stop (borrowed, NULL = never): when it is not 0, waiting for
- * a pipe or FIFO ends with FR_EINTR, here and in every later read.  FR_EIO with the path in the text; FR_EARG: unknown encoding.
+ * path "-" = standard input.  encoding NULL = UTF-8.  stop (borrowed, NULL = never): when
+ * it is not 0, waiting for a pipe or FIFO ends with FR_EINTR, here and in every later
+ * read.  FR_EIO with the path in the text; FR_EARG: unknown encoding.
  */
-fr_status fr_source_open(const char *path, const char *encoding, const _Atomic int *stop, struct fr_source **out,
-                         struct fr_err *err);
+fr_status fr_source_open(const char *path, const char *encoding, const _Atomic int *stop,
+                         struct fr_source **out, struct fr_err *err);
 void fr_source_close(struct fr_source **sp);
 const struct fr_source_identity *fr_source_identity(const struct fr_source *s);
 
 /* Up to n bytes; *got = 0 at the end. */
-fr_status fr_source_read(struct fr_source *s, char *out, size_t n, size_t *got, struct fr_err *err);
+fr_status fr_source_read(struct fr_source *s, char *out, size_t n, size_t *got,
+                         struct fr_err *err);
 /* Move to a decoded offset, before the first read. */
 fr_status fr_source_skip_to(struct fr_source *s, uint64_t offset, struct fr_err *err);
 

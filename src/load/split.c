@@ -37,8 +37,10 @@ fr_status fr_splitter_new(const struct fr_load_options *o, size_t bcp_fields,
     st = fr_terminator_parse(field, false, &s->field, err);
     if (st == FR_OK)
         st = fr_terminator_parse(row, true, &s->row, err);
-    if (st == FR_OK && s->format == FR_FORMAT_CSV && s->field.bytes[0] == (unsigned char)s->quote)
-        st = fr_err_set(err, FR_EARG, "the field terminator begins with the quote %c", s->quote);
+    if (st == FR_OK && s->format == FR_FORMAT_CSV &&
+        s->field.bytes[0] == (unsigned char)s->quote)
+        st = fr_err_set(err, FR_EARG, "the field terminator begins with the quote %c",
+                        s->quote);
     if (st != FR_OK) {
         free(s);
         return st;
@@ -68,8 +70,9 @@ struct scan {
 };
 
 /*
- * First place of the terminator in [p, p+n): its offset, or n when there is none.  *length: bytes it takes;
- * *partial: the bytes at the offset may begin one that ends beyond the window.
+ * First place of the terminator in [p, p+n): its offset, or n when there is none.
+ * *length: bytes it takes; *partial: the bytes at the offset may begin one that ends
+ * beyond the window.
  */
 static size_t find(const struct scan *s, size_t from, size_t *length, bool *partial)
 {
@@ -99,11 +102,11 @@ static size_t find(const struct scan *s, size_t from, size_t *length, bool *part
 }
 
 /*
- * End of the row from `from` on.  A terminator that begins with a loose newline is found by its LF and
- * widened by the CR in front.
+ * End of the row from `from` on.  A terminator that begins with a loose newline is found
+ * by its LF and widened by the CR in front.
  */
-static bool find_row_end(const struct fr_splitter *s, const char *p, size_t from, size_t n,
-                         bool at_end, size_t *body, size_t *total)
+static bool find_row_end(const struct fr_splitter *s, const char *p, size_t from,
+                         size_t n, bool at_end, size_t *body, size_t *total)
 {
     struct scan scan = {&s->row, p, n};
     size_t length;
@@ -131,8 +134,8 @@ static void add_field(struct fr_record *rec, const char *p, size_t n)
     rec->count++;
 }
 
-static enum fr_split_result next_delimited(const struct fr_splitter *s, const char *p, size_t n,
-                                           bool at_end, struct fr_record *rec)
+static enum fr_split_result next_delimited(const struct fr_splitter *s, const char *p,
+                                           size_t n, bool at_end, struct fr_record *rec)
 {
     struct scan scan = {&s->field, p, 0};
     size_t from = 0;
@@ -281,7 +284,8 @@ static enum fr_split_result next_csv(const struct fr_splitter *s, const char *p,
                 return FR_SPLIT_MORE;
             if (got == CSV_UNCLOSED) {
                 rec->body_bytes = rec->total_bytes = n;
-                rec->bad = "a quoted field is never closed: no closing quote up to the end of the file";
+                rec->bad = "a quoted field is never closed: no closing quote up to the "
+                           "end of the file";
                 return FR_SPLIT_ROW;
             }
             start = c.at;
@@ -307,8 +311,8 @@ static enum fr_split_result next_csv(const struct fr_splitter *s, const char *p,
     }
 }
 
-enum fr_split_result fr_split_next(const struct fr_splitter *s, const char *p, size_t n, bool at_end,
-                                   struct fr_record *rec)
+enum fr_split_result fr_split_next(const struct fr_splitter *s, const char *p, size_t n,
+                                   bool at_end, struct fr_record *rec)
 {
     rec->count = 0;
     rec->body_bytes = 0;

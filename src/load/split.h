@@ -1,12 +1,12 @@
 /*
  * split.h - rows and fields of delimited text.
  *
- * A splitter looks at a window of the decoded stream and finds the next row in it; nothing is copied,
- * fields point into the window.  The rules (DESIGN.md, --format):
+ * A splitter looks at a window of the decoded stream and finds the next row in it;
+ * nothing is copied, fields point into the window.  The rules (DESIGN.md, --format):
  *   delimited  a row ends at the row terminator, whatever stands in it
- *   csv        RFC 4180: quoted fields may hold terminators and doubled quotes; blank lines are skipped
- *   bcp        each field runs to its own terminator, the last to the row's
- * One thread.  No memory is taken per row.
+ *   csv        RFC 4180: quoted fields may hold terminators and doubled quotes; blank
+ * lines are skipped bcp        each field runs to its own terminator, the last to the
+ * row's One thread.  No memory is taken per row.
  */
 #ifndef FR_LOAD_SPLIT_H
 #define FR_LOAD_SPLIT_H
@@ -25,11 +25,14 @@ struct fr_terminator {
     bool loose_newline[FR_MAX_TERMINATOR_BYTES]; /* this LF may have a CR in front */
 };
 
-/* is_row: a \n in it matches LF and CRLF.  FR_EARG: not a terminator (empty, bad escape, too long). */
+/* is_row: a \n in it matches LF and CRLF.  FR_EARG: not a terminator (empty, bad escape,
+ * too long). */
 fr_status fr_terminator_parse(const char *text, bool is_row, struct fr_terminator *out,
                               struct fr_err *err);
-/* Bytes matched at p (n bytes there), 0 = no match; *partial: it could match with more bytes. */
-size_t fr_terminator_match(const struct fr_terminator *t, const char *p, size_t n, bool *partial);
+/* Bytes matched at p (n bytes there), 0 = no match; *partial: it could match with more
+ * bytes. */
+size_t fr_terminator_match(const struct fr_terminator *t, const char *p, size_t n,
+                           bool *partial);
 
 struct fr_field {
     const char *p; /* without the outer quotes */
@@ -40,11 +43,11 @@ struct fr_field {
 
 struct fr_record {
     struct fr_field *fields; /* FR_MAX_FIELDS of them, the caller's */
-    size_t count;            /* may be more than FR_MAX_FIELDS when too many: then only counted */
-    size_t body_bytes;       /* the row without its terminator */
-    size_t total_bytes;      /* with it: how far to move on */
-    bool blank;              /* an empty line of a csv file */
-    const char *bad;         /* why the row cannot be split; static text, NULL = fine */
+    size_t count; /* may be more than FR_MAX_FIELDS when too many: then only counted */
+    size_t body_bytes;  /* the row without its terminator */
+    size_t total_bytes; /* with it: how far to move on */
+    bool blank;         /* an empty line of a csv file */
+    const char *bad;    /* why the row cannot be split; static text, NULL = fine */
 };
 
 enum fr_split_result { FR_SPLIT_ROW, FR_SPLIT_MORE, FR_SPLIT_END };
@@ -58,13 +61,15 @@ void fr_splitter_set_bcp_fields(struct fr_splitter *s, size_t fields);
 void fr_splitter_free(struct fr_splitter **sp);
 
 /*
- * The row at p.  FR_SPLIT_MORE: it does not end within n bytes and there is more to come (at_end false);
- * call again with the same row and more bytes.  FR_SPLIT_END: nothing is left.
+ * The row at p.  FR_SPLIT_MORE: it does not end within n bytes and there is more to come
+ * (at_end false); call again with the same row and more bytes.  FR_SPLIT_END: nothing is
+ * left.
  */
-enum fr_split_result fr_split_next(const struct fr_splitter *s, const char *p, size_t n, bool at_end,
-                                   struct fr_record *rec);
+enum fr_split_result fr_split_next(const struct fr_splitter *s, const char *p, size_t n,
+                                   bool at_end, struct fr_record *rec);
 
-/* Copy a quoted field without its doubling; returns the bytes written (never more than f->n). */
+/* Copy a quoted field without its doubling; returns the bytes written (never more than
+ * f->n). */
 size_t fr_field_unquote(const struct fr_splitter *s, const struct fr_field *f, char *out);
 
 #endif

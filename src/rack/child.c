@@ -31,10 +31,16 @@ void child_set_state(struct child *child, enum child_state to)
 {
     /* what may follow what; anything may end */
     static const bool legal[CHILD_GONE + 1][CHILD_GONE + 1] = {
-        [CHILD_STARTING] = {[CHILD_WAITING] = true, [CHILD_ARMED] = true, [CHILD_ENDED] = true, [CHILD_GONE] = true},
-        [CHILD_WAITING] = {[CHILD_ARMED] = true, [CHILD_ENDED] = true, [CHILD_GONE] = true},
-        [CHILD_ARMED] = {[CHILD_RUNNING] = true, [CHILD_ENDED] = true, [CHILD_GONE] = true},
-        [CHILD_RUNNING] = {[CHILD_WAITING] = true, [CHILD_ENDED] = true, [CHILD_GONE] = true},
+        [CHILD_STARTING] = {[CHILD_WAITING] = true,
+                            [CHILD_ARMED] = true,
+                            [CHILD_ENDED] = true,
+                            [CHILD_GONE] = true},
+        [CHILD_WAITING] =
+            {[CHILD_ARMED] = true, [CHILD_ENDED] = true, [CHILD_GONE] = true},
+        [CHILD_ARMED] =
+            {[CHILD_RUNNING] = true, [CHILD_ENDED] = true, [CHILD_GONE] = true},
+        [CHILD_RUNNING] =
+            {[CHILD_WAITING] = true, [CHILD_ENDED] = true, [CHILD_GONE] = true},
         [CHILD_ENDED] = {[CHILD_GONE] = true},
         [CHILD_GONE] = {[CHILD_STARTING] = true},
     };
@@ -42,10 +48,12 @@ void child_set_state(struct child *child, enum child_state to)
     if (child->state == to)
         return;
     if (!legal[child->state][to]) {
-        fr_log(FR_LOG_WARN, "%s: a %s worker says it is %s", child->name, state_texts[child->state], state_texts[to]);
+        fr_log(FR_LOG_WARN, "%s: a %s worker says it is %s", child->name,
+               state_texts[child->state], state_texts[to]);
         return;
     }
-    fr_log(FR_LOG_DEBUG, "%s: %s -> %s", child->name, state_texts[child->state], state_texts[to]);
+    fr_log(FR_LOG_DEBUG, "%s: %s -> %s", child->name, state_texts[child->state],
+           state_texts[to]);
     child->state = to;
 }
 
@@ -103,7 +111,8 @@ static void on_process_exit(uv_process_t *process, int64_t exit_status, int term
     coordinator_on_exit(child, exit_status, term_signal);
 }
 
-/* The environment without our own variables: options travel in the first message, the password too. */
+/* The environment without our own variables: options travel in the first message, the
+ * password too. */
 static char **child_environment(void)
 {
     size_t n = 0, kept = 0;
@@ -122,14 +131,17 @@ static json_t *hello(const struct child *child)
 {
     const struct fr_settings *s = child->c->settings;
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    unsigned groups = FR_GROUP_CONNECTION | FR_GROUP_CONTROL | FR_GROUP_RUN | FR_GROUP_OUTPUT;
+    unsigned groups =
+        FR_GROUP_CONNECTION | FR_GROUP_CONTROL | FR_GROUP_RUN | FR_GROUP_OUTPUT;
     json_t *m = json_object();
 
     json_object_set_new(m, "type", json_string("hello"));
     json_object_set_new(m, "name", json_string(child->name));
     json_object_set_new(m, "queue", json_boolean(child->c->load == NULL));
     json_object_set_new(m, "run_id", json_integer(child->c->run_id));
-    json_object_set_new(m, "cpu", json_integer(s->client_pin && cpus > 0 ? (json_int_t)child->index % cpus : -1));
+    json_object_set_new(
+        m, "cpu",
+        json_integer(s->client_pin && cpus > 0 ? (json_int_t)child->index % cpus : -1));
     json_object_set_new(m, "settings", fr_settings_to_json(s, groups));
     json_object_set_new(m, "password", json_string(fr_secret_reveal(s->password)));
     return m;
@@ -153,8 +165,8 @@ static void reset(struct child *child)
 
 static fr_status start_process(struct child *child, int their_end, struct fr_err *err)
 {
-    char *args[] = {(char *)(uintptr_t)"fullrack", (char *)(uintptr_t)"worker", (char *)(uintptr_t)"--ipc-fd",
-                    (char *)(uintptr_t)"3", NULL};
+    char *args[] = {(char *)(uintptr_t) "fullrack", (char *)(uintptr_t) "worker",
+                    (char *)(uintptr_t) "--ipc-fd", (char *)(uintptr_t) "3", NULL};
     bool reads_stdin = child->c->load != NULL;
     uv_stdio_container_t stdio[4] = {
         {.flags = reads_stdin ? UV_INHERIT_FD : UV_IGNORE, .data.fd = STDIN_FILENO},
@@ -162,8 +174,11 @@ static fr_status start_process(struct child *child, int their_end, struct fr_err
         {.flags = UV_INHERIT_FD, .data.fd = STDERR_FILENO},
         {.flags = UV_INHERIT_FD, .data.fd = their_end},
     };
-    uv_process_options_t options = {
-        .exit_cb = on_process_exit, .file = "/proc/self/exe", .args = args, .stdio = stdio, .stdio_count = 4};
+    uv_process_options_t options = {.exit_cb = on_process_exit,
+                                    .file = "/proc/self/exe",
+                                    .args = args,
+                                    .stdio = stdio,
+                                    .stdio_count = 4};
     int rc;
 
     options.env = child_environment();
@@ -172,7 +187,8 @@ static fr_status start_process(struct child *child, int their_end, struct fr_err
     rc = uv_spawn(&child->c->loop, &child->process, &options);
     free(options.env);
     if (rc != 0)
-        return fr_err_set(err, FR_EIO, "a worker process could not be started: %s", uv_strerror(rc));
+        return fr_err_set(err, FR_EIO, "a worker process could not be started: %s",
+                          uv_strerror(rc));
     return FR_OK;
 }
 
@@ -189,7 +205,8 @@ fr_status child_spawn(struct coordinator *c, size_t index, struct fr_err *err)
     if (child->generation == 0)
         snprintf(child->name, sizeof child->name, "w%zu", index + 1);
     else
-        snprintf(child->name, sizeof child->name, "w%zu.%u", index + 1, child->generation);
+        snprintf(child->name, sizeof child->name, "w%zu.%u", index + 1,
+                 child->generation);
     child->generation++;
     st = fr_ipc_pair(fds, err);
     if (st != FR_OK)

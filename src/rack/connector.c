@@ -17,19 +17,22 @@ const char *fr_settings_control_database(const struct fr_settings *s)
     return s->control_database != NULL ? s->control_database : "fullrack";
 }
 
-fr_status fr_connector_init(struct fr_connector *c, const struct fr_settings *s, struct fr_err *err)
+fr_status fr_connector_init(struct fr_connector *c, const struct fr_settings *s,
+                            struct fr_err *err)
 {
     const char *servers[] = {s->server, fr_settings_control_server(s)};
 
     memset(c, 0, sizeof *c);
     c->settings = s;
     if (s->control_password_file != NULL) {
-        fr_status st = fr_secret_read_file(s->control_password_file, &c->control_password, err);
+        fr_status st =
+            fr_secret_read_file(s->control_password_file, &c->control_password, err);
 
         if (st != FR_OK)
             return st;
     }
-    return fr_dblib_init(servers, 2, (unsigned)s->login_timeout_s, (unsigned)s->statement_timeout_s, err);
+    return fr_dblib_init(servers, 2, (unsigned)s->login_timeout_s,
+                         (unsigned)s->statement_timeout_s, err);
 }
 
 void fr_connector_free(struct fr_connector *c)
@@ -37,8 +40,8 @@ void fr_connector_free(struct fr_connector *c)
     fr_secret_free(&c->control_password);
 }
 
-static fr_status open_control(const struct fr_connector *c, const char *database, struct fr_sql **out,
-                              struct fr_err *err)
+static fr_status open_control(const struct fr_connector *c, const char *database,
+                              struct fr_sql **out, struct fr_err *err)
 {
     const struct fr_settings *s = c->settings;
     struct fr_connect how = {
@@ -63,13 +66,15 @@ fr_status fr_connector_control(void *ctx, struct fr_sql **out, struct fr_err *er
     return st == FR_OK ? FR_OK : fr_err_wrap(err, "control database %s", database);
 }
 
-fr_status fr_connector_control_server(const struct fr_connector *c, struct fr_sql **out, struct fr_err *err)
+fr_status fr_connector_control_server(const struct fr_connector *c, struct fr_sql **out,
+                                      struct fr_err *err)
 {
     return open_control(c, NULL, out, err);
 }
 
-fr_status fr_connector_target(const struct fr_connector *c, const char *database, const char *application,
-                              struct fr_sql **out, struct fr_err *err)
+fr_status fr_connector_target(const struct fr_connector *c, const char *database,
+                              const char *application, struct fr_sql **out,
+                              struct fr_err *err)
 {
     const struct fr_settings *s = c->settings;
     struct fr_connect how = {

@@ -1,5 +1,6 @@
 /*
- * connector.h - from settings to open connections: the target's and the control database's.
+ * connector.h - from settings to open connections: the target's and the control
+ * database's.
  *
  * Read-only after fr_connector_init(), any thread.
  */
@@ -15,16 +16,20 @@ struct fr_connector {
 };
 
 /* Prepares db-lib for the servers of the settings.  Once per process. */
-fr_status fr_connector_init(struct fr_connector *c, const struct fr_settings *s, struct fr_err *err);
+fr_status fr_connector_init(struct fr_connector *c, const struct fr_settings *s,
+                            struct fr_err *err);
 void fr_connector_free(struct fr_connector *c);
 
-/* database NULL = the settings'.  The application name tells the server's views what this session is. */
-fr_status fr_connector_target(const struct fr_connector *c, const char *database, const char *application,
-                              struct fr_sql **out, struct fr_err *err);
+/* database NULL = the settings'.  The application name tells the server's views what this
+ * session is. */
+fr_status fr_connector_target(const struct fr_connector *c, const char *database,
+                              const char *application, struct fr_sql **out,
+                              struct fr_err *err);
 /* Same signature as fr_control_connect_fn: ctx is a struct fr_connector. */
 fr_status fr_connector_control(void *ctx, struct fr_sql **out, struct fr_err *err);
 /* A connection to the control *server*, in its default database: for init. */
-fr_status fr_connector_control_server(const struct fr_connector *c, struct fr_sql **out, struct fr_err *err);
+fr_status fr_connector_control_server(const struct fr_connector *c, struct fr_sql **out,
+                                      struct fr_err *err);
 
 const char *fr_settings_control_server(const struct fr_settings *s);
 const char *fr_settings_control_database(const struct fr_settings *s);

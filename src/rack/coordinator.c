@@ -11,7 +11,9 @@
 
 enum { SECOND_STOP_KILLS_MS = 3000, RESPAWN_BASE = 10, RESPAWN_PER_CHILD = 3 };
 
-/* -- messages ------------------------------------------------------------------------------------------ */
+/* -- messages
+ * ------------------------------------------------------------------------------------------
+ */
 
 static void on_task_begin(struct child *child, json_t *m)
 {
@@ -30,7 +32,8 @@ static void on_task_begin(struct child *child, json_t *m)
     free(child->source);
     child->source = strdup(source);
     child->rows = child->bytes = child->rejected = 0;
-    child->source_bytes = stat(source, &info) == 0 && S_ISREG(info.st_mode) ? (int64_t)info.st_size : -1;
+    child->source_bytes =
+        stat(source, &info) == 0 && S_ISREG(info.st_mode) ? (int64_t)info.st_size : -1;
 }
 
 static void on_task_end(struct child *child, json_t *m)
@@ -110,9 +113,10 @@ static const struct {
     const char *type;
     void (*handle)(struct child *child, json_t *m);
 } handlers[] = {
-    {"armed", on_armed},       {"end", on_end},           {"first-row", on_first_row}, {"next", on_next},
-    {"pin-done", on_pin_done}, {"pin?", on_pin_wanted},   {"progress", on_progress},   {"reject", on_reject},
-    {"task-begin", on_task_begin}, {"task-end", on_task_end}, {"waiting", on_waiting},
+    {"armed", on_armed},       {"end", on_end},           {"first-row", on_first_row},
+    {"next", on_next},         {"pin-done", on_pin_done}, {"pin?", on_pin_wanted},
+    {"progress", on_progress}, {"reject", on_reject},     {"task-begin", on_task_begin},
+    {"task-end", on_task_end}, {"waiting", on_waiting},
 };
 
 void coordinator_on_message(struct child *child, json_t *m)
@@ -127,7 +131,9 @@ void coordinator_on_message(struct child *child, json_t *m)
     fr_log(FR_LOG_WARN, "%s: message \"%s\" is not known", child->name, type);
 }
 
-/* -- ends ---------------------------------------------------------------------------------------------- */
+/* -- ends
+ * ----------------------------------------------------------------------------------------------
+ */
 
 static size_t alive_children(const struct coordinator *c)
 {
@@ -163,14 +169,16 @@ static bool work_is_left(const struct coordinator *c)
     return c->load == NULL || !dispatch_is_over(c);
 }
 
-/* Try again in this place, once its handles are closed: uv_close() calls back before the next round's timers. */
+/* Try again in this place, once its handles are closed: uv_close() calls back before the
+ * next round's timers. */
 static void respawn(struct coordinator *c)
 {
     for (size_t i = 0; i < c->child_count; i++) {
         struct child *child = &c->children[i];
         struct fr_err err;
 
-        if (child->state != CHILD_GONE || child->handles_open || child->end_exit >= 0 || c->stopping)
+        if (child->state != CHILD_GONE || child->handles_open || child->end_exit >= 0 ||
+            c->stopping)
             continue;
         if (c->respawns >= RESPAWN_BASE + RESPAWN_PER_CHILD * c->child_count)
             continue;
@@ -198,7 +206,8 @@ static void consider_end(struct coordinator *c)
 static void tell_waiting_that_all_is_done(struct coordinator *c)
 {
     for (size_t i = 0; i < c->child_count; i++)
-        if (c->children[i].state == CHILD_WAITING || c->children[i].state == CHILD_STARTING)
+        if (c->children[i].state == CHILD_WAITING ||
+            c->children[i].state == CHILD_STARTING)
             child_send(&c->children[i], json_pack("{s:s}", "type", "drained"));
 }
 
@@ -206,7 +215,8 @@ static void note_end(struct child *child)
 {
     struct coordinator *c = child->c;
 
-    /* ended in order after the queue was drained: whoever still waits for a scheduler need not */
+    /* ended in order after the queue was drained: whoever still waits for a scheduler
+     * need not */
     if (c->load == NULL && (child->end_exit == 0 || child->first_row_ms != 0))
         tell_waiting_that_all_is_done(c);
     if (child->end_exit > 0 && c->first_exit == 0 && child->end_error[0] != '\0') {
@@ -223,11 +233,11 @@ void coordinator_on_exit(struct child *child, int64_t exit_status, int term_sign
     start_pin_done(child);
     if (child->end_exit < 0) {
         if (term_signal != 0)
-            snprintf(why, sizeof why, "worker %s was ended by signal %d (%s)", child->name, term_signal,
-                     strsignal(term_signal));
+            snprintf(why, sizeof why, "worker %s was ended by signal %d (%s)",
+                     child->name, term_signal, strsignal(term_signal));
         else
-            snprintf(why, sizeof why, "worker %s ended unexpectedly with status %lld", child->name,
-                     (long long)exit_status);
+            snprintf(why, sizeof why, "worker %s ended unexpectedly with status %lld",
+                     child->name, (long long)exit_status);
         fr_view_interrupt(c->view);
         fr_log(FR_LOG_WARN, "%s; its task goes back", why);
         if (c->load != NULL)
@@ -246,7 +256,9 @@ void coordinator_on_exit(struct child *child, int64_t exit_status, int term_sign
     consider_end(c);
 }
 
-/* -- stopping ------------------------------------------------------------------------------------------ */
+/* -- stopping
+ * ------------------------------------------------------------------------------------------
+ */
 
 static void on_kill_timer(uv_timer_t *timer)
 {
@@ -265,16 +277,20 @@ static void on_stop_signal(uv_signal_t *handle, int number)
     c->stopping = true;
     c->stop_signals++;
     fr_view_interrupt(c->view);
-    fr_log(FR_LOG_WARN, c->stop_signals == 1 ? "stopping: running batches end first (once more: at once)"
-                                             : "stopping at once");
+    fr_log(FR_LOG_WARN, c->stop_signals == 1
+                            ? "stopping: running batches end first (once more: at once)"
+                            : "stopping at once");
     for (size_t i = 0; i < c->child_count; i++)
-        child_send(&c->children[i], json_pack("{s:s, s:i}", "type", "stop", "now", c->stop_signals > 1));
+        child_send(&c->children[i],
+                   json_pack("{s:s, s:i}", "type", "stop", "now", c->stop_signals > 1));
     if (c->stop_signals > 1)
         uv_timer_start(&c->kill_timer, on_kill_timer, SECOND_STOP_KILLS_MS, 0);
     consider_end(c);
 }
 
-/* -- view ---------------------------------------------------------------------------------------------- */
+/* -- view
+ * ----------------------------------------------------------------------------------------------
+ */
 
 static void draw(struct coordinator *c)
 {
@@ -320,7 +336,9 @@ static void on_view_timer(uv_timer_t *timer)
     consider_end(c);
 }
 
-/* -- set-up -------------------------------------------------------------------------------------------- */
+/* -- set-up
+ * --------------------------------------------------------------------------------------------
+ */
 
 static fr_status open_run(struct coordinator *c, struct fr_err *err)
 {
@@ -341,11 +359,13 @@ static fr_status open_run(struct coordinator *c, struct fr_err *err)
         return st;
     c->tasks_known = q.ready + q.active;
     if (c->settings->workers == 0)
-        c->settings->workers = schedulers > 0 ? schedulers : sysconf(_SC_NPROCESSORS_ONLN);
+        c->settings->workers =
+            schedulers > 0 ? schedulers : sysconf(_SC_NPROCESSORS_ONLN);
     options = fr_settings_to_json(c->settings, FR_GROUP_RUN);
     text = options == NULL ? NULL : json_dumps(options, JSON_COMPACT);
     json_decref(options);
-    st = fr_run_begin(c->control, c->host, (int)getpid(), c->settings->workers, text, &c->run_id, err);
+    st = fr_run_begin(c->control, c->host, (int)getpid(), c->settings->workers, text,
+                      &c->run_id, err);
     free(text);
     c->result->run_id = c->run_id;
     return st;
@@ -360,11 +380,14 @@ static fr_status open_loop(struct coordinator *c, struct fr_err *err)
     uv_timer_init(&c->loop, &c->start_timer);
     uv_timer_init(&c->loop, &c->view_timer);
     uv_timer_init(&c->loop, &c->kill_timer);
-    c->sigint.data = c->sigterm.data = c->start_timer.data = c->view_timer.data = c->kill_timer.data = c;
+    c->sigint.data = c->sigterm.data = c->start_timer.data = c->view_timer.data =
+        c->kill_timer.data = c;
     uv_signal_start(&c->sigint, on_stop_signal, SIGINT);
     uv_signal_start(&c->sigterm, on_stop_signal, SIGTERM);
-    uv_timer_start(&c->start_timer, start_on_timeout, (uint64_t)c->settings->start_timeout_s * 1000, 1000);
-    uv_timer_start(&c->view_timer, on_view_timer, fr_view_interval_ms(c->view), fr_view_interval_ms(c->view));
+    uv_timer_start(&c->start_timer, start_on_timeout,
+                   (uint64_t)c->settings->start_timeout_s * 1000, 1000);
+    uv_timer_start(&c->view_timer, on_view_timer, fr_view_interval_ms(c->view),
+                   fr_view_interval_ms(c->view));
     return FR_OK;
 }
 
@@ -400,14 +423,16 @@ static size_t schedulers_seen(const struct coordinator *c)
     {
         bool seen = !json_is_integer(json_object_get(a, "scheduler_id"));
 
-        json_array_foreach(c->result->tasks, j, b)
-            seen = seen || (j < i && json_equal(json_object_get(a, "scheduler_id"), json_object_get(b, "scheduler_id")));
+        json_array_foreach(c->result->tasks, j, b) seen =
+            seen || (j < i && json_equal(json_object_get(a, "scheduler_id"),
+                                         json_object_get(b, "scheduler_id")));
         n += seen ? 0 : 1;
     }
     return n;
 }
 
-/* The queue has the last word on what failed: a worker that died cannot report its task. */
+/* The queue has the last word on what failed: a worker that died cannot report its task.
+ */
 static fr_status close_run(struct coordinator *c, int *exit_status, struct fr_err *err)
 {
     struct fr_result_totals t;
@@ -418,8 +443,10 @@ static fr_status close_run(struct coordinator *c, int *exit_status, struct fr_er
     int64_t failed;
     fr_status st;
 
-    st = fr_control_run(c->control, "SELECT COUNT(*) FROM dbo.work_queue WHERE run_id = @run_id AND state = 'failed'",
-                        params, 1, fr_sql_take_one, &one, err);
+    st = fr_control_run(
+        c->control,
+        "SELECT COUNT(*) FROM dbo.work_queue WHERE run_id = @run_id AND state = 'failed'",
+        params, 1, fr_sql_take_one, &one, err);
     if (st == FR_OK)
         st = fr_queue_state(c->control, c->settings->server, &q, err);
     if (st != FR_OK)
@@ -429,7 +456,9 @@ static fr_status close_run(struct coordinator *c, int *exit_status, struct fr_er
     if (*exit_status == 0 && (failed > 0 || q.ready > 0))
         *exit_status = 1;
     totals = (struct fr_run_totals){
-        .state = c->stopping ? "stopped" : *exit_status == 0 ? "done" : "failed",
+        .state = c->stopping         ? "stopped"
+                 : *exit_status == 0 ? "done"
+                                     : "failed",
         .start_skew_ms = c->result->start_skew_ms,
         .rows = t.rows,
         .rejected = t.rejected,
@@ -449,10 +478,14 @@ static fr_status sum_up(struct coordinator *c, int *exit_status, struct fr_err *
         c->result->started_ms = c->result->ended_ms;
     /* nobody could begin: one reason for all */
     if (!c->started && !c->stopping && c->first_exit != 0 && c->control == NULL)
-        return fr_err_set(err, c->first_exit == 2 ? FR_EARG : c->first_exit == 3 ? FR_ECONNECT : FR_EDATA, "%s",
-                          c->first_error);
+        return fr_err_set(err,
+                          c->first_exit == 2   ? FR_EARG
+                          : c->first_exit == 3 ? FR_ECONNECT
+                                               : FR_EDATA,
+                          "%s", c->first_error);
     if (c->load != NULL && !dispatch_is_over(c))
-        dispatch_fail_rest(c, c->stopping ? "stopped" : "no worker is left to load it", c->stopping ? 4 : 1);
+        dispatch_fail_rest(c, c->stopping ? "stopped" : "no worker is left to load it",
+                           c->stopping ? 4 : 1);
     *exit_status = fr_result_exit(c->result);
     fr_result_totals(c->result, &t);
     if (c->control != NULL && *exit_status == 0 && c->first_exit != 0 && t.done == 0)
@@ -474,8 +507,8 @@ static void release(struct coordinator *c)
     fr_connector_free(&c->connector);
 }
 
-fr_status fr_rack_run(struct fr_settings *s, const struct fr_rack_load *load, struct fr_result *result,
-                      int *exit_status, struct fr_err *err)
+fr_status fr_rack_run(struct fr_settings *s, const struct fr_rack_load *load,
+                      struct fr_result *result, int *exit_status, struct fr_err *err)
 {
     struct coordinator c = {.settings = s, .load = load, .result = result};
     bool loop_open = false;

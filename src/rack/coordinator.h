@@ -1,8 +1,10 @@
 /*
- * coordinator.h - the full rack: start workers as child processes, give the signal, watch, sum up.
+ * coordinator.h - the full rack: start workers as child processes, give the signal,
+ * watch, sum up.
  *
- * One libuv loop in the caller's thread; calls to the control database run on libuv's worker threads.  A child
- * that dies is an ordinary event: its task goes back, another child takes its place.
+ * One libuv loop in the caller's thread; calls to the control database run on libuv's
+ * worker threads.  A child that dies is an ordinary event: its task goes back, another
+ * child takes its place.
  */
 #ifndef FR_RACK_COORDINATOR_H
 #define FR_RACK_COORDINATOR_H
@@ -17,10 +19,11 @@ struct fr_rack_load {
 };
 
 /*
- * load != NULL: load these sources, without a queue; NULL: drain the queue.  *exit_status is the command's.
- * FR_OK: it ran (result is filled, also when tasks failed); otherwise err says why it could not.
+ * load != NULL: load these sources, without a queue; NULL: drain the queue.  *exit_status
+ * is the command's. FR_OK: it ran (result is filled, also when tasks failed); otherwise
+ * err says why it could not.
  */
-fr_status fr_rack_run(struct fr_settings *s, const struct fr_rack_load *load, struct fr_result *result,
-                      int *exit_status, struct fr_err *err);
+fr_status fr_rack_run(struct fr_settings *s, const struct fr_rack_load *load,
+                      struct fr_result *result, int *exit_status, struct fr_err *err);
 
 #endif

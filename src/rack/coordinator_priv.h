@@ -13,9 +13,10 @@
 enum { CHILD_NAME_BYTES = 32, CHILD_ERROR_BYTES = 512, MAX_TASK_ATTEMPTS = 5 };
 
 /* A child's life: see child_set_state() for the legal steps. */
-#define CHILD_STATE_MAP(X) \
-    X(CHILD_STARTING, "starting") X(CHILD_WAITING, "waiting") X(CHILD_ARMED, "armed") \
-    X(CHILD_RUNNING, "running") X(CHILD_ENDED, "ended") X(CHILD_GONE, "ended")
+#define CHILD_STATE_MAP(X)                                                               \
+    X(CHILD_STARTING, "starting")                                                        \
+    X(CHILD_WAITING, "waiting") X(CHILD_ARMED, "armed") X(CHILD_RUNNING, "running")      \
+        X(CHILD_ENDED, "ended") X(CHILD_GONE, "ended")
 enum child_state {
 #define CHILD_STATE_ENUM(name, text) name,
     CHILD_STATE_MAP(CHILD_STATE_ENUM)
@@ -32,17 +33,18 @@ struct child {
     enum child_state state;
     uv_process_t process;
     uv_poll_t poll;
-    int fd;           /* our end of its pipe, -1 = closed */
-    bool handles_open; /* process and poll have to be closed before this place is used again */
-    unsigned closing; /* handles whose close callback is to come */
-    bool in_start;    /* was armed when the signal was given */
+    int fd;            /* our end of its pipe, -1 = closed */
+    bool handles_open; /* process and poll have to be closed before this place is used
+                          again */
+    unsigned closing;  /* handles whose close callback is to come */
+    bool in_start;     /* was armed when the signal was given */
     uint64_t first_row_ms;
     int scheduler_id, spid;
-    int64_t task;     /* index into tasks of a load, -1 = none */
-    char *source;     /* owned; what it loads now */
+    int64_t task; /* index into tasks of a load, -1 = none */
+    char *source; /* owned; what it loads now */
     int64_t source_bytes;
     int64_t rows, bytes, rejected; /* of the current task */
-    int end_exit;     /* exit status it announced, -1 = none */
+    int end_exit;                  /* exit status it announced, -1 = none */
     char end_error[CHILD_ERROR_BYTES];
     bool wants_task;
 };

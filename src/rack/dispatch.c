@@ -1,4 +1,5 @@
-/* The tasks of a load without a queue: handed out by the coordinator, taken back from a worker that dies. */
+/* The tasks of a load without a queue: handed out by the coordinator, taken back from a
+ * worker that dies. */
 #include "rack/coordinator_priv.h"
 
 #include <stdio.h>
@@ -6,8 +7,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* With several sources each gets a reject file of its own: FILE.<base name of the source>. */
-static fr_status task_options(struct coordinator *c, struct load_task *t, struct fr_err *err)
+/* With several sources each gets a reject file of its own: FILE.<base name of the
+ * source>. */
+static fr_status task_options(struct coordinator *c, struct load_task *t,
+                              struct fr_err *err)
 {
     json_t *o = fr_settings_to_json(c->settings, FR_GROUP_LOAD);
 
@@ -15,13 +18,15 @@ static fr_status task_options(struct coordinator *c, struct load_task *t, struct
         const char *slash = strrchr(t->source, '/');
         char *path = NULL;
 
-        if (asprintf(&path, "%s.%s", c->settings->load.error_file, slash == NULL ? t->source : slash + 1) >= 0)
+        if (asprintf(&path, "%s.%s", c->settings->load.error_file,
+                     slash == NULL ? t->source : slash + 1) >= 0)
             json_object_set_new(o, "error-file", json_string(path));
         free(path);
     }
     t->options = o == NULL ? NULL : json_dumps(o, JSON_COMPACT);
     json_decref(o);
-    return t->options != NULL ? FR_OK : fr_err_set(err, FR_ENOMEM, "no memory for a task");
+    return t->options != NULL ? FR_OK
+                              : fr_err_set(err, FR_ENOMEM, "no memory for a task");
 }
 
 fr_status dispatch_init(struct coordinator *c, struct fr_err *err)
@@ -72,10 +77,12 @@ static void hand_out(struct child *child, size_t index)
     t->attempts++;
     child->task = (int64_t)index;
     child->wants_task = false;
-    child_send(child, json_pack("{s:s, s:I, s:s, s:s, s:s, s:s, s:s, s:i}", "type", "task", "task_id",
-                                (json_int_t)index + 1, "load_id", t->load_id, "source", t->source, "table",
-                                c->load->table, "database", c->settings->database == NULL ? "" : c->settings->database,
-                                "options", t->options, "attempts", t->attempts));
+    child_send(child,
+               json_pack("{s:s, s:I, s:s, s:s, s:s, s:s, s:s, s:i}", "type", "task",
+                         "task_id", (json_int_t)index + 1, "load_id", t->load_id,
+                         "source", t->source, "table", c->load->table, "database",
+                         c->settings->database == NULL ? "" : c->settings->database,
+                         "options", t->options, "attempts", t->attempts));
 }
 
 /* Serve who asked, in order; when nothing can come any more, say so. */
@@ -116,12 +123,14 @@ void dispatch_done(struct child *child, json_t *task_end)
     serve(c);
 }
 
-static void give_up(struct coordinator *c, struct load_task *t, const char *why, int exit_status)
+static void give_up(struct coordinator *c, struct load_task *t, const char *why,
+                    int exit_status)
 {
-    json_t *m = json_pack("{s:n, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:s, s:i}", "task_id", "load_id",
-                          t->load_id, "source", t->source, "table", c->load->table, "state", "failed", "rows", 0,
-                          "rejected", 0, "skipped", 0, "trimmed_values", 0, "bytes_read", 0, "attempts", t->attempts,
-                          "error", why, "exit", exit_status);
+    json_t *m = json_pack(
+        "{s:n, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:s, s:i}", "task_id",
+        "load_id", t->load_id, "source", t->source, "table", c->load->table, "state",
+        "failed", "rows", 0, "rejected", 0, "skipped", 0, "trimmed_values", 0,
+        "bytes_read", 0, "attempts", t->attempts, "error", why, "exit", exit_status);
 
     t->state = LOAD_OVER;
     fr_result_add(c->result, m);
@@ -145,8 +154,10 @@ void dispatch_child_died(struct child *child, const char *why)
     t = &c->tasks[child->task];
     child->task = -1;
     t->state = LOAD_WAITING;
-    /* the ledger knows what it had committed; without one, or with a stream, nothing may be read twice */
-    if (t->attempts >= MAX_TASK_ATTEMPTS || !can_be_read_again(t->source) || c->settings->load.ledger_choice != 0)
+    /* the ledger knows what it had committed; without one, or with a stream, nothing may
+     * be read twice */
+    if (t->attempts >= MAX_TASK_ATTEMPTS || !can_be_read_again(t->source) ||
+        c->settings->load.ledger_choice != 0)
         give_up(c, t, why, 1);
     serve(c);
 }

@@ -1,8 +1,9 @@
 /*
  * ipc.h - JSON messages between the coordinator and a worker, over one socket pair.
  *
- * One message is one packet (SOCK_SEQPACKET), so that it is sent whole or not at all and a
- * droppable one never blocks.  Sending is safe from several threads; receiving belongs to one.
+ * One message is one packet (SOCK_SEQPACKET), so that it is sent whole or not at all and
+ * a droppable one never blocks.  Sending is safe from several threads; receiving belongs
+ * to one.
  */
 #ifndef FR_RACK_IPC_H
 #define FR_RACK_IPC_H
@@ -15,9 +16,11 @@ enum { FR_IPC_MAX_BYTES = 60 * 1024 };
 
 /* Both ends, close-on-exec; FR_EIO. */
 fr_status fr_ipc_pair(int fds[2], struct fr_err *err);
-/* Takes the message over.  droppable: lost when the other side does not keep up.  FR_EOF: nobody is there. */
+/* Takes the message over.  droppable: lost when the other side does not keep up.  FR_EOF:
+ * nobody is there. */
 fr_status fr_ipc_send(int fd, json_t *message, bool droppable);
-/* FR_EMPTY after timeout_ms without a message (-1 = for ever, 0 = only look); FR_EOF. *out is owned by the caller. */
+/* FR_EMPTY after timeout_ms without a message (-1 = for ever, 0 = only look); FR_EOF.
+ * *out is owned by the caller. */
 fr_status fr_ipc_receive(int fd, int timeout_ms, json_t **out);
 
 /* A message's fields, with a fallback for what is absent. */

@@ -1,4 +1,5 @@
-/* The keeper: the worker's thread that holds the lease, reports progress, and listens to the coordinator. */
+/* The keeper: the worker's thread that holds the lease, reports progress, and listens to
+ * the coordinator. */
 #include "rack/worker_priv.h"
 
 #include "base/log.h"
@@ -98,28 +99,33 @@ static void report_progress(struct keeper *k)
         return;
     if (first != 0 && !k->first_row_said) {
         k->first_row_said = true;
-        (void)fr_ipc_send(k->w->ipc_fd, json_pack("{s:s, s:I}", "type", "first-row", "ms", (json_int_t)first), false);
+        (void)fr_ipc_send(
+            k->w->ipc_fd,
+            json_pack("{s:s, s:I}", "type", "first-row", "ms", (json_int_t)first), false);
     }
     if (rows == k->rows_sent && bytes == k->bytes_sent)
         return;
     k->rows_sent = rows;
     k->bytes_sent = bytes;
     (void)fr_ipc_send(k->w->ipc_fd,
-                      json_pack("{s:s, s:I, s:I, s:I, s:i}", "type", "progress", "rows", (json_int_t)rows, "bytes",
-                                (json_int_t)bytes, "rejected", (json_int_t)atomic_load(&p->rejected), "scheduler",
+                      json_pack("{s:s, s:I, s:I, s:I, s:i}", "type", "progress", "rows",
+                                (json_int_t)rows, "bytes", (json_int_t)bytes, "rejected",
+                                (json_int_t)atomic_load(&p->rejected), "scheduler",
                                 atomic_load(&p->scheduler_id)),
                       true);
 }
 
 /*
- * The lease is renewed only while the load moves: rows, bytes, or a call to the server, which has a time-out of
- * its own.  A source that gives nothing is no reason to keep a task from others.
+ * The lease is renewed only while the load moves: rows, bytes, or a call to the server,
+ * which has a time-out of its own.  A source that gives nothing is no reason to keep a
+ * task from others.
  */
 static bool is_moving(struct keeper *k)
 {
     struct fr_load_progress *p = &k->w->progress;
     int64_t rows = atomic_load(&p->rows), bytes = atomic_load(&p->bytes_read);
-    bool moved = rows != k->rows_seen || bytes != k->bytes_seen || atomic_load(&p->reading) == 0;
+    bool moved =
+        rows != k->rows_seen || bytes != k->bytes_seen || atomic_load(&p->reading) == 0;
 
     k->rows_seen = rows;
     k->bytes_seen = bytes;
@@ -140,18 +146,25 @@ static void renew_leases(struct keeper *k)
         task = w->task;
     claim = w->claim;
     pthread_mutex_unlock(&w->lock);
-    if (claim.token[0] != '\0' && fr_scheduler_renew(w->control, &claim, w->settings->lease_s, &alive, &err) != FR_OK)
-        fr_log(FR_LOG_WARN, "renewing the claim of scheduler %d: %s", claim.scheduler_id, err.text);
+    if (claim.token[0] != '\0' &&
+        fr_scheduler_renew(w->control, &claim, w->settings->lease_s, &alive, &err) !=
+            FR_OK)
+        fr_log(FR_LOG_WARN, "renewing the claim of scheduler %d: %s", claim.scheduler_id,
+               err.text);
     if (!has_task || !is_moving(k))
         return;
-    if (fr_queue_renew(w->control, &task, w->settings->lease_s, k->rows_seen, k->bytes_seen, &alive, &err) != FR_OK) {
-        /* the control server may come back before the lease ends; the ledger fences us if it does not */
-        fr_log(FR_LOG_WARN, "renewing the lease of task %lld: %s", (long long)task.task_id, err.text);
+    if (fr_queue_renew(w->control, &task, w->settings->lease_s, k->rows_seen,
+                       k->bytes_seen, &alive, &err) != FR_OK) {
+        /* the control server may come back before the lease ends; the ledger fences us if
+         * it does not */
+        fr_log(FR_LOG_WARN, "renewing the lease of task %lld: %s",
+               (long long)task.task_id, err.text);
         return;
     }
     if (!alive) {
         pthread_mutex_lock(&w->lock);
-        w->lease_lost = w->has_task && w->task.task_id == task.task_id && w->task.epoch == task.epoch;
+        w->lease_lost =
+            w->has_task && w->task.task_id == task.task_id && w->task.epoch == task.epoch;
         if (w->lease_lost)
             raise_stop(w, FR_STOP_NOW);
         pthread_mutex_unlock(&w->lock);
@@ -166,7 +179,9 @@ static void observe_scheduler(struct worker *w)
     struct fr_sql_param params[] = {fr_sql_in_int("@spid", spid)};
     struct fr_sql_one one = {0};
 
-    if (spid == 0 || fr_control_run(w->control, fr_stmt_other_request, params, 1, fr_sql_take_one, &one, NULL) != FR_OK ||
+    if (spid == 0 ||
+        fr_control_run(w->control, fr_stmt_other_request, params, 1, fr_sql_take_one,
+                       &one, NULL) != FR_OK ||
         !one.found)
         return;
     id = (int)fr_sql_one_i64(&one, 0, -1);
@@ -186,7 +201,8 @@ static bool tick(struct keeper *k)
     if (atomic_load(&w->progress.first_row_ms) == 0)
         k->first_row_said = false;
     report_progress(k);
-    if (w->control != NULL && now - k->renewed_ms >= (uint64_t)w->settings->lease_s * 1000 / 3) {
+    if (w->control != NULL &&
+        now - k->renewed_ms >= (uint64_t)w->settings->lease_s * 1000 / 3) {
         k->renewed_ms = now;
         renew_leases(k);
     }
@@ -211,7 +227,8 @@ static void wait_for_event(const struct worker *w, bool listening)
 
 static void *keep(void *arg)
 {
-    struct keeper k = {.w = arg, .rows_seen = -1, .rows_sent = -1, .renewed_ms = fr_clock_ms()};
+    struct keeper k = {
+        .w = arg, .rows_seen = -1, .rows_sent = -1, .renewed_ms = fr_clock_ms()};
     struct worker *w = arg;
     bool listening = w->ipc_fd >= 0;
 

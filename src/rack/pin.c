@@ -1,7 +1,8 @@
 /*
- * One worker per scheduler.  The server places a connection where it likes; a worker that lands on a scheduler
- * that is taken holds that connection open, so that the server moves on, and opens another, at most as
- * many as there are schedulers.  The coordinator lets one worker at a time do this.
+ * One worker per scheduler.  The server places a connection where it likes; a worker that
+ * lands on a scheduler that is taken holds that connection open, so that the server moves
+ * on, and opens another, at most as many as there are schedulers.  The coordinator lets
+ * one worker at a time do this.
  */
 #include "rack/worker_priv.h"
 
@@ -37,7 +38,8 @@ static int ask_scheduler(struct worker *w, struct fr_sql *s)
         id = fr_sql_one_i64(&one, 0, -1);
     if (id < 0 && !w->view_missing_said) {
         w->view_missing_said = true;
-        fr_log(FR_LOG_WARN, "the server does not tell on which scheduler a session runs: going on unpinned");
+        fr_log(FR_LOG_WARN, "the server does not tell on which scheduler a session runs: "
+                            "going on unpinned");
     }
     return (int)id;
 }
@@ -45,7 +47,8 @@ static int ask_scheduler(struct worker *w, struct fr_sql *s)
 static fr_status claim(struct worker *w, int scheduler_id, int spid, struct fr_err *err)
 {
     struct fr_claim got = {0};
-    fr_status st = fr_scheduler_claim(w->control, &w->id, scheduler_id, spid, w->settings->lease_s, &got, err);
+    fr_status st = fr_scheduler_claim(w->control, &w->id, scheduler_id, spid,
+                                      w->settings->lease_s, &got, err);
 
     if (st == FR_OK) {
         pthread_mutex_lock(&w->lock);
@@ -60,12 +63,14 @@ static void take_session(struct worker *w, struct fr_sql **s, int scheduler_id)
     fr_sql_close(&w->session);
     w->session = *s;
     *s = NULL;
-    snprintf(w->database, sizeof w->database, "%s", w->settings->database == NULL ? "" : w->settings->database);
+    snprintf(w->database, sizeof w->database, "%s",
+             w->settings->database == NULL ? "" : w->settings->database);
     atomic_store(&w->target_spid, w->session->spid);
     atomic_store(&w->progress.scheduler_id, scheduler_id);
 }
 
-/* One round: FR_OK pinned or, with prefer, holding a row; FR_EMPTY: no row is free for us now. */
+/* One round: FR_OK pinned or, with prefer, holding a row; FR_EMPTY: no row is free for us
+ * now. */
 static fr_status try_round(struct pinning *p, size_t max_connections, struct fr_err *err)
 {
     struct worker *w = p->w;
@@ -100,8 +105,10 @@ static fr_status try_round(struct pinning *p, size_t max_connections, struct fr_
             return FR_EMPTY;
         s = p->held[--p->held_count];
     }
-    /* not to be pinned: with prefer, or where the server tells nothing, any free row gives the right to run */
-    st = w->settings->pin == FR_PIN_PREFER || id < 0 ? claim(w, -1, s->spid, err) : FR_EMPTY;
+    /* not to be pinned: with prefer, or where the server tells nothing, any free row
+     * gives the right to run */
+    st = w->settings->pin == FR_PIN_PREFER || id < 0 ? claim(w, -1, s->spid, err)
+                                                     : FR_EMPTY;
     if (st == FR_OK)
         take_session(w, &s, id);
     fr_sql_close(&s);
@@ -150,7 +157,9 @@ fr_status worker_pin(struct worker *w, struct fr_err *err)
     if (st != FR_OK)
         return st;
     if (rows == 0)
-        return fr_err_set(err, FR_EARG, "scheduler_use has no rows: no load may run (fullrack init fills it)");
+        return fr_err_set(
+            err, FR_EARG,
+            "scheduler_use has no rows: no load may run (fullrack init fills it)");
     if (rows > MAX_HELD)
         rows = MAX_HELD;
     for (;;) {

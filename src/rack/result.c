@@ -27,7 +27,8 @@ void fr_result_add(struct fr_result *r, json_t *task_end)
     for (size_t i = 0; i < json_array_size(r->tasks); i++) {
         json_t *old = json_array_get(r->tasks, i);
 
-        if (strcmp(fr_ipc_text(old, "load_id"), load_id) == 0 && strcmp(fr_ipc_text(old, "source"), source) == 0) {
+        if (strcmp(fr_ipc_text(old, "load_id"), load_id) == 0 &&
+            strcmp(fr_ipc_text(old, "source"), source) == 0) {
             json_array_set(r->tasks, i, task_end);
             return;
         }
@@ -97,7 +98,8 @@ void fr_result_print(const struct fr_result *r, FILE *out)
         const char *error = fr_ipc_text(task, "error");
 
         if (strcmp(fr_ipc_text(task, "state"), "done") != 0)
-            fprintf(out, "%s: %s: %s\n", fr_ipc_text(task, "state"), fr_ipc_text(task, "source"),
+            fprintf(out, "%s: %s: %s\n", fr_ipc_text(task, "state"),
+                    fr_ipc_text(task, "source"),
                     error[0] == '\0' ? "no more is known" : error);
         else if (fr_ipc_number(task, "rejected", 0) > 0)
             fprintf(out, "%s: %lld rows rejected\n", fr_ipc_text(task, "source"),
@@ -110,11 +112,13 @@ void fr_result_print(const struct fr_result *r, FILE *out)
         fprintf(out, ", %lld not finished", (long long)t.other);
     fprintf(out, "; %s rows loaded", fr_num_grouped((uint64_t)t.rows, rows, sizeof rows));
     if (t.rejected > 0)
-        fprintf(out, ", %s rejected", fr_num_grouped((uint64_t)t.rejected, rejected, sizeof rejected));
+        fprintf(out, ", %s rejected",
+                fr_num_grouped((uint64_t)t.rejected, rejected, sizeof rejected));
     if (t.trimmed > 0)
         fprintf(out, ", %lld values lost trailing blanks", (long long)t.trimmed);
-    fprintf(out, "\n%.2f s, %.0f rows/s, %.1f MB/s; client CPU %.2f s", t.seconds, per_second(t.rows, t.seconds),
-            per_second(t.bytes_read, t.seconds) / 1e6, (double)t.client_cpu_ms / 1000.0);
+    fprintf(out, "\n%.2f s, %.0f rows/s, %.1f MB/s; client CPU %.2f s", t.seconds,
+            per_second(t.rows, t.seconds), per_second(t.bytes_read, t.seconds) / 1e6,
+            (double)t.client_cpu_ms / 1000.0);
     if (r->workers > 1)
         fprintf(out, "; %lld workers", (long long)r->workers);
     if (r->schedulers > 0)
@@ -126,7 +130,8 @@ void fr_result_print(const struct fr_result *r, FILE *out)
         fprintf(out, "run %lld\n", (long long)r->run_id);
     else
         json_array_foreach(r->tasks, i, task)
-            fprintf(out, "load id %s: %s\n", fr_ipc_text(task, "load_id"), fr_ipc_text(task, "source"));
+            fprintf(out, "load id %s: %s\n", fr_ipc_text(task, "load_id"),
+                    fr_ipc_text(task, "source"));
 }
 
 /* The task without what only the coordinator needs. */
@@ -148,9 +153,9 @@ void fr_result_print_json(const struct fr_result *r, FILE *out)
     json_t *task;
 
     fr_result_totals(r, &t);
-    json_array_foreach(r->tasks, i, task)
-        json_array_append_new(tasks, public_task(task));
-    json_object_set_new(doc, "run_id", r->run_id > 0 ? json_integer(r->run_id) : json_null());
+    json_array_foreach(r->tasks, i, task) json_array_append_new(tasks, public_task(task));
+    json_object_set_new(doc, "run_id",
+                        r->run_id > 0 ? json_integer(r->run_id) : json_null());
     json_object_set_new(doc, "workers", json_integer(r->workers));
     json_object_set_new(doc, "schedulers", json_integer(r->schedulers));
     json_object_set_new(doc, "seconds", json_real(t.seconds));
@@ -159,8 +164,11 @@ void fr_result_print_json(const struct fr_result *r, FILE *out)
     json_object_set_new(doc, "bytes_read", json_integer(t.bytes_read));
     json_object_set_new(doc, "bytes_sent", json_integer(t.bytes_sent));
     json_object_set_new(doc, "rows_per_s", json_real(per_second(t.rows, t.seconds)));
-    json_object_set_new(doc, "bytes_per_s", json_real(per_second(t.bytes_read, t.seconds)));
-    json_object_set_new(doc, "start_skew_ms", r->start_skew_ms >= 0 ? json_integer(r->start_skew_ms) : json_null());
+    json_object_set_new(doc, "bytes_per_s",
+                        json_real(per_second(t.bytes_read, t.seconds)));
+    json_object_set_new(doc, "start_skew_ms",
+                        r->start_skew_ms >= 0 ? json_integer(r->start_skew_ms)
+                                              : json_null());
     json_object_set_new(doc, "engine", json_string("bcp"));
     json_object_set_new(doc, "tasks", tasks);
     json_dumpf(doc, out, JSON_INDENT(1) | JSON_PRESERVE_ORDER);

@@ -14,10 +14,10 @@
 struct fr_result {
     int64_t run_id; /* 0 = a load without a queue */
     int64_t workers;
-    int64_t schedulers; /* different ones seen, 0 = unknown */
+    int64_t schedulers;            /* different ones seen, 0 = unknown */
     uint64_t started_ms, ended_ms; /* monotonic */
-    int64_t start_skew_ms; /* -1 = unknown */
-    json_t *tasks; /* owned array, last report of each task */
+    int64_t start_skew_ms;         /* -1 = unknown */
+    json_t *tasks;                 /* owned array, last report of each task */
 };
 
 fr_status fr_result_init(struct fr_result *r, struct fr_err *err);

@@ -51,7 +51,8 @@ static void give_signal(struct coordinator *c)
     }
 }
 
-/* A worker that arms late starts at once; one that waits for a scheduler holds nobody up. */
+/* A worker that arms late starts at once; one that waits for a scheduler holds nobody up.
+ */
 void start_consider(struct coordinator *c)
 {
     size_t armed = 0, starting = 0;
@@ -66,7 +67,8 @@ void start_consider(struct coordinator *c)
             child_set_state(child, CHILD_RUNNING);
         }
     }
-    if (!c->started && !c->stopping && !c->settings->no_start && starting == 0 && armed > 0)
+    if (!c->started && !c->stopping && !c->settings->no_start && starting == 0 &&
+        armed > 0)
         give_signal(c);
 }
 
@@ -78,7 +80,8 @@ void start_on_timeout(uv_timer_t *timer)
         return;
     for (size_t i = 0; i < c->child_count; i++)
         if (c->children[i].state == CHILD_ARMED) {
-            fr_log(FR_LOG_WARN, "starting without the workers that are not armed after %lld s",
+            fr_log(FR_LOG_WARN,
+                   "starting without the workers that are not armed after %lld s",
                    (long long)c->settings->start_timeout_s);
             give_signal(c);
             return;
@@ -92,7 +95,8 @@ void start_note_first_row(struct child *child, uint64_t ms)
         child->first_row_ms = ms;
 }
 
-/* From the first to the last worker's first row, of those that got the signal together. */
+/* From the first to the last worker's first row, of those that got the signal together.
+ */
 int64_t start_skew_ms(const struct coordinator *c)
 {
     uint64_t first = UINT64_MAX, last = 0;

@@ -21,7 +21,8 @@ static fr_status connect_target(void *ctx, struct fr_sql **out, struct fr_err *e
     struct attempt *a = ctx;
     struct worker *w = a->w;
     const char *database = a->task->database[0] == '\0' ? NULL : a->task->database;
-    fr_status st = fr_connector_target(&w->connector, database, "fullrack worker", out, err);
+    fr_status st =
+        fr_connector_target(&w->connector, database, "fullrack worker", out, err);
 
     if (st == FR_OK) {
         snprintf(w->database, sizeof w->database, "%s", database == NULL ? "" : database);
@@ -30,7 +31,8 @@ static fr_status connect_target(void *ctx, struct fr_sql **out, struct fr_err *e
     return st;
 }
 
-/* A task of another database on the same connection; a server that refuses USE gets a new connection. */
+/* A task of another database on the same connection; a server that refuses USE gets a new
+ * connection. */
 static void enter_database(struct worker *w, const char *database)
 {
     char quoted[2 * WORKER_DATABASE_BYTES + 3], use[sizeof quoted + 8];
@@ -59,7 +61,8 @@ static fr_status confirm_lease(void *ctx, struct fr_err *err)
         return FR_OK;
     st = fr_queue_renew(w->control, a->task, w->settings->lease_s, 0, 0, &alive, err);
     if (st == FR_OK && !alive)
-        return fr_err_set(err, FR_EFENCED, "the lease of task %lld was lost", (long long)a->task->task_id);
+        return fr_err_set(err, FR_EFENCED, "the lease of task %lld was lost",
+                          (long long)a->task->task_id);
     return st;
 }
 
@@ -73,7 +76,8 @@ static void tell_reject(void *ctx, const char *text)
         fr_log(FR_LOG_WARN, "rejected: %s", text);
 }
 
-static fr_status read_options(const struct fr_task *task, struct fr_settings *out, struct fr_err *err)
+static fr_status read_options(const struct fr_task *task, struct fr_settings *out,
+                              struct fr_err *err)
 {
     json_error_t where;
     json_t *root;
@@ -84,7 +88,8 @@ static fr_status read_options(const struct fr_task *task, struct fr_settings *ou
         return FR_OK;
     root = json_loads(task->options, JSON_REJECT_DUPLICATES, &where);
     if (root == NULL)
-        return fr_err_set(err, FR_EARG, "options of task %lld: %s", (long long)task->task_id, where.text);
+        return fr_err_set(err, FR_EARG, "options of task %lld: %s",
+                          (long long)task->task_id, where.text);
     st = fr_settings_from_json(out, FR_GROUP_LOAD, root, "task options", err);
     json_decref(root);
     return st;
@@ -101,8 +106,8 @@ static json_t *text_or_null(const char *text)
 }
 
 /* The task as the results of load and run show it. */
-static json_t *task_json(const struct fr_task *t, const struct fr_load_result *r, const char *state,
-                         const struct fr_err *err)
+static json_t *task_json(const struct fr_task *t, const struct fr_load_result *r,
+                         const char *state, const struct fr_err *err)
 {
     json_t *m = json_object();
 
@@ -127,13 +132,15 @@ static json_t *task_json(const struct fr_task *t, const struct fr_load_result *r
     json_object_set_new(m, "attempts", json_integer(t->attempts));
     json_object_set_new(m, "engine", json_string(fr_bcp_engine.name));
     json_object_set_new(m, "error", text_or_null(err == NULL ? NULL : err->text));
-    json_object_set_new(m, "status", json_string(err == NULL ? "FR_OK" : fr_status_name(err->status)));
-    json_object_set_new(m, "exit", json_integer(err == NULL ? 0 : fr_status_exit(err->status)));
+    json_object_set_new(m, "status",
+                        json_string(err == NULL ? "FR_OK" : fr_status_name(err->status)));
+    json_object_set_new(m, "exit",
+                        json_integer(err == NULL ? 0 : fr_status_exit(err->status)));
     return m;
 }
 
-static fr_status end_in_queue(struct worker *w, const struct fr_task *task, const struct fr_load_result *r,
-                              struct fr_err *err)
+static fr_status end_in_queue(struct worker *w, const struct fr_task *task,
+                              const struct fr_load_result *r, struct fr_err *err)
 {
     struct fr_task_result figures = {
         .rows = r->rows,
@@ -158,14 +165,17 @@ static fr_status end_in_queue(struct worker *w, const struct fr_task *task, cons
     fr_status st = fr_queue_end(w->control, task, &figures, &accepted, err);
 
     if (st == FR_OK && !accepted)
-        return fr_err_set(err, FR_EFENCED, "the lease of task %lld was lost; its rows are loaded and its next owner "
-                          "will find so in the ledger", (long long)task->task_id);
+        return fr_err_set(
+            err, FR_EFENCED,
+            "the lease of task %lld was lost; its rows are loaded and its next owner "
+            "will find so in the ledger",
+            (long long)task->task_id);
     return st;
 }
 
 /* What kind of end an error is for a task of the queue. */
-static void describe_failure(const struct fr_err *why, const struct fr_task *task, const struct fr_load_result *r,
-                             struct fr_task_failure *f)
+static void describe_failure(const struct fr_err *why, const struct fr_task *task,
+                             const struct fr_load_result *r, struct fr_task_failure *f)
 {
     bool stopped = why->status == FR_EINTR;
 
@@ -174,7 +184,9 @@ static void describe_failure(const struct fr_err *why, const struct fr_task *tas
         .retryable = r->can_retry && fr_error_is_retryable(why),
         /* stopped, or no connection at all: not the task's fault */
         .counts = !stopped && why->status != FR_ECONNECT,
-        .backoff_ms = stopped ? 0 : (int64_t)fr_backoff_ms((unsigned)task->attempts, BACKOFF_BASE_MS, BACKOFF_MAX_MS),
+        .backoff_ms = stopped ? 0
+                              : (int64_t)fr_backoff_ms((unsigned)task->attempts,
+                                                       BACKOFF_BASE_MS, BACKOFF_MAX_MS),
         .rows = r->rows,
         .rejected = r->rejected,
         .bytes_read = r->bytes_read,
@@ -182,7 +194,8 @@ static void describe_failure(const struct fr_err *why, const struct fr_task *tas
     };
 }
 
-static const char *state_after_failure(const struct fr_task_failure *f, const struct fr_task *task)
+static const char *state_after_failure(const struct fr_task_failure *f,
+                                       const struct fr_task *task)
 {
     if (!f->counts || (f->retryable && task->attempts < task->max_attempts))
         return "ready";
@@ -200,8 +213,9 @@ static void begin_task(struct worker *w, const struct fr_task *task)
     atomic_store(&w->progress.rejected, 0);
     atomic_store(&w->progress.bytes_read, 0);
     atomic_store(&w->progress.scheduler_moves, 0);
-    worker_send(w, json_pack("{s:s, s:I, s:s, s:s}", "type", "task-begin", "task_id", (json_int_t)task->task_id,
-                             "source", task->source, "table", task->table));
+    worker_send(w, json_pack("{s:s, s:I, s:s, s:s}", "type", "task-begin", "task_id",
+                             (json_int_t)task->task_id, "source", task->source, "table",
+                             task->table));
 }
 
 static bool end_task(struct worker *w)
@@ -217,9 +231,11 @@ static bool end_task(struct worker *w)
     return lost;
 }
 
-/* Without a queue the worker itself tries again, until --retry-for has passed without any progress. */
-static fr_status attempt_with_retries(struct worker *w, const struct fr_load_job *job, struct fr_task *task,
-                                      struct fr_load_result *r, struct fr_err *err)
+/* Without a queue the worker itself tries again, until --retry-for has passed without any
+ * progress. */
+static fr_status attempt_with_retries(struct worker *w, const struct fr_load_job *job,
+                                      struct fr_task *task, struct fr_load_result *r,
+                                      struct fr_err *err)
 {
     uint64_t since_ms = fr_clock_ms();
     int64_t progress = -1, client_cpu_ms = 0, bytes_sent = 0;
@@ -236,11 +252,14 @@ static fr_status attempt_with_retries(struct worker *w, const struct fr_load_job
         if (r->bytes_read != progress)
             since_ms = fr_clock_ms();
         progress = r->bytes_read;
-        if (st == FR_OK || once || !connected || !fr_error_is_retryable(err) || worker_is_stopped(w) ||
-            fr_clock_ms() - since_ms + wait_ms > (uint64_t)w->settings->retry_for_s * 1000) {
+        if (st == FR_OK || once || !connected || !fr_error_is_retryable(err) ||
+            worker_is_stopped(w) ||
+            fr_clock_ms() - since_ms + wait_ms >
+                (uint64_t)w->settings->retry_for_s * 1000) {
             r->client_cpu_ms = client_cpu_ms;
             r->bytes_sent = bytes_sent;
-            /* after a first login a server that stays away is a failed task, not a failed start */
+            /* after a first login a server that stays away is a failed task, not a failed
+             * start */
             if (st == FR_ECONNECT && connected)
                 st = err->status = FR_ELOST;
             return st;
@@ -251,7 +270,8 @@ static fr_status attempt_with_retries(struct worker *w, const struct fr_load_job
     }
 }
 
-static fr_status load_task(struct worker *w, struct fr_task *task, struct fr_load_result *r, struct fr_err *err)
+static fr_status load_task(struct worker *w, struct fr_task *task,
+                           struct fr_load_result *r, struct fr_err *err)
 {
     struct attempt a = {.w = w, .task = task};
     struct fr_settings options;
@@ -288,7 +308,8 @@ static fr_status load_task(struct worker *w, struct fr_task *task, struct fr_loa
     return st;
 }
 
-fr_status worker_run_task(struct worker *w, const struct fr_task *given, bool *failed, struct fr_err *err)
+fr_status worker_run_task(struct worker *w, const struct fr_task *given, bool *failed,
+                          struct fr_err *err)
 {
     struct fr_task task = *given;
     struct fr_load_result r;
@@ -307,9 +328,10 @@ fr_status worker_run_task(struct worker *w, const struct fr_task *given, bool *f
     if (st != FR_OK) {
         why.status = st;
         describe_failure(&why, &task, &r, &f);
-        state = lost || st == FR_EFENCED ? "lost" : w->feeds_from_queue ? state_after_failure(&f, &task)
-                                                  : st == FR_EINTR      ? "stopped"
-                                                                        : "failed";
+        state = lost || st == FR_EFENCED ? "lost"
+                : w->feeds_from_queue    ? state_after_failure(&f, &task)
+                : st == FR_EINTR         ? "stopped"
+                                         : "failed";
         if (w->feeds_from_queue && !lost && st != FR_EFENCED &&
             fr_queue_fail(w->control, &task, &f, &accepted, err) != FR_OK)
             fr_log(FR_LOG_WARN, "task %lld: %s", (long long)task.task_id, err->text);
@@ -318,8 +340,9 @@ fr_status worker_run_task(struct worker *w, const struct fr_task *given, bool *f
     }
     worker_send(w, task_json(&task, &r, state, st == FR_OK ? NULL : &why));
     if (w->ipc_fd < 0)
-        fr_log(st == FR_OK ? FR_LOG_INFO : FR_LOG_ERROR, "task %lld %s: %lld rows, %lld rejected%s%s",
-               (long long)task.task_id, state, (long long)r.rows, (long long)r.rejected, st == FR_OK ? "" : "; ",
+        fr_log(st == FR_OK ? FR_LOG_INFO : FR_LOG_ERROR,
+               "task %lld %s: %lld rows, %lld rejected%s%s", (long long)task.task_id,
+               state, (long long)r.rows, (long long)r.rejected, st == FR_OK ? "" : "; ",
                st == FR_OK ? "" : why.text);
     return st;
 }
@@ -340,7 +363,8 @@ void worker_task_from_json(const json_t *m, struct fr_task *out)
     out->server = "";
     snprintf(out->load_id, sizeof out->load_id, "%s", fr_ipc_text(m, "load_id"));
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        int n = snprintf(out->text + used, sizeof out->text - used, "%s", fr_ipc_text(m, keys[i]));
+        int n = snprintf(out->text + used, sizeof out->text - used, "%s",
+                         fr_ipc_text(m, keys[i]));
 
         *fields[i] = out->text + used;
         used += (size_t)n + 1;

@@ -10,8 +10,15 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { TERMINAL_MS = 250, PLAIN_MS = 2000, MAX_PICTURE_BYTES = 1 << 20, BAR_CELLS = 16, DEFAULT_COLUMNS = 80,
-       MIN_COLUMNS = 40, NAME_CELLS = 24 };
+enum {
+    TERMINAL_MS = 250,
+    PLAIN_MS = 2000,
+    MAX_PICTURE_BYTES = 1 << 20,
+    BAR_CELLS = 16,
+    DEFAULT_COLUMNS = 80,
+    MIN_COLUMNS = 40,
+    NAME_CELLS = 24
+};
 
 struct fr_view {
     bool quiet;
@@ -83,14 +90,17 @@ static void add_bar(struct fr_buf *b, const struct fr_view_worker *w)
     int cells = 0;
 
     if (w->source_bytes > 0)
-        cells = (int)(w->bytes >= w->source_bytes ? BAR_CELLS : w->bytes * BAR_CELLS / w->source_bytes);
+        cells =
+            (int)(w->bytes >= w->source_bytes ? BAR_CELLS
+                                              : w->bytes * BAR_CELLS / w->source_bytes);
     fr_buf_add_byte(b, '[');
     for (int i = 0; i < BAR_CELLS; i++)
         fr_buf_add_byte(b, i < cells ? '#' : '.');
     fr_buf_add_byte(b, ']');
 }
 
-static void add_worker(struct fr_buf *b, const struct fr_view_worker *w, double rows_per_s)
+static void add_worker(struct fr_buf *b, const struct fr_view_worker *w,
+                       double rows_per_s)
 {
     char rows[32], scheduler[16] = "-";
 
@@ -101,19 +111,22 @@ static void add_worker(struct fr_buf *b, const struct fr_view_worker *w, double 
         return;
     fr_buf_add_byte(b, ' ');
     add_bar(b, w);
-    fr_buf_printf(b, " %s %s rows %.0f/s", short_name(w->source), fr_num_grouped((uint64_t)w->rows, rows, sizeof rows),
-                  rows_per_s);
+    fr_buf_printf(b, " %s %s rows %.0f/s", short_name(w->source),
+                  fr_num_grouped((uint64_t)w->rows, rows, sizeof rows), rows_per_s);
 }
 
-static void add_totals(struct fr_buf *b, const struct fr_view_totals *t, double rows_per_s)
+static void add_totals(struct fr_buf *b, const struct fr_view_totals *t,
+                       double rows_per_s)
 {
     char rows[32];
 
-    fr_buf_printf(b, "%.1f s  %lld", (double)t->elapsed_ms / 1000.0, (long long)t->tasks_done);
+    fr_buf_printf(b, "%.1f s  %lld", (double)t->elapsed_ms / 1000.0,
+                  (long long)t->tasks_done);
     if (t->tasks_known > 0)
         fr_buf_printf(b, " of %lld", (long long)t->tasks_known);
-    fr_buf_printf(b, " files  %s rows  %.0f rows/s  %.1f MB", fr_num_grouped((uint64_t)t->rows, rows, sizeof rows),
-                  rows_per_s, (double)t->bytes / 1e6);
+    fr_buf_printf(b, " files  %s rows  %.0f rows/s  %.1f MB",
+                  fr_num_grouped((uint64_t)t->rows, rows, sizeof rows), rows_per_s,
+                  (double)t->bytes / 1e6);
     if (t->rejected > 0)
         fr_buf_printf(b, "  %lld rejected", (long long)t->rejected);
     if (t->tasks_failed > 0)
@@ -121,7 +134,8 @@ static void add_totals(struct fr_buf *b, const struct fr_view_totals *t, double 
 }
 
 /* End a line: cut to the window on a terminal, where what stood there before is wiped. */
-static void end_line(const struct fr_view *v, struct fr_buf *b, size_t start, size_t columns)
+static void end_line(const struct fr_view *v, struct fr_buf *b, size_t start,
+                     size_t columns)
 {
     if (v->terminal && b->len - start >= columns) {
         b->len = start + columns - 1;
@@ -153,7 +167,9 @@ void fr_view_draw(struct fr_view *v, const struct fr_view_worker *workers, size_
     size_t columns, lines, shown;
     uint64_t now = fr_clock_ms();
     double seconds = (double)(now - v->drawn_ms) / 1000.0;
-    double all = totals->elapsed_ms > 0 ? (double)totals->rows * 1000.0 / (double)totals->elapsed_ms : 0;
+    double all = totals->elapsed_ms > 0
+                     ? (double)totals->rows * 1000.0 / (double)totals->elapsed_ms
+                     : 0;
 
     if (v->quiet || !remember(v, count))
         return;
@@ -169,7 +185,8 @@ void fr_view_draw(struct fr_view *v, const struct fr_view_worker *workers, size_
         v->rows_before[i] = workers[i].rows;
         if (i >= shown)
             continue;
-        add_worker(&b, &workers[i], moved > 0 && seconds > 0 ? (double)moved / seconds : 0);
+        add_worker(&b, &workers[i],
+                   moved > 0 && seconds > 0 ? (double)moved / seconds : 0);
         end_line(v, &b, start, columns);
     }
     if (shown < count) {

@@ -1,8 +1,8 @@
 /*
  * view.h - what a run looks like while it runs: a line per worker and the totals.
  *
- * On a terminal the lines are redrawn in place; elsewhere plain lines come at intervals.  Writes to standard
- * error; called from the coordinator's loop.
+ * On a terminal the lines are redrawn in place; elsewhere plain lines come at intervals.
+ * Writes to standard error; called from the coordinator's loop.
  */
 #ifndef FR_RACK_VIEW_H
 #define FR_RACK_VIEW_H

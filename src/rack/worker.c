@@ -12,7 +12,8 @@
 
 enum { START_POLL_MS = 500, PING_MS = 30000, IDLE_MIN_MS = 50, IDLE_MAX_MS = 1000 };
 
-/* The one flag a signal handler may touch: how often a foreground worker was asked to stop. */
+/* The one flag a signal handler may touch: how often a foreground worker was asked to
+ * stop. */
 static volatile sig_atomic_t signals_seen;
 
 static void on_signal(int number)
@@ -21,7 +22,8 @@ static void on_signal(int number)
     signals_seen++;
 }
 
-/* A child leaves the terminal's signals to its coordinator and obeys the pipe; a foreground worker obeys them. */
+/* A child leaves the terminal's signals to its coordinator and obeys the pipe; a
+ * foreground worker obeys them. */
 static void set_signals(bool is_child)
 {
     struct sigaction sa = {.sa_handler = is_child ? SIG_IGN : on_signal};
@@ -70,7 +72,8 @@ static fr_status read_hello(struct worker *w, struct fr_err *err)
     w->id.run_id = fr_ipc_number(m, "run_id", 0);
     snprintf(w->id.name, sizeof w->id.name, "%s", fr_ipc_text(m, "name"));
     w->client_cpu = (int)fr_ipc_number(m, "cpu", -1);
-    st = fr_settings_from_json(w->settings, ~0u, json_object_get(m, "settings"), "settings", err);
+    st = fr_settings_from_json(w->settings, ~0u, json_object_get(m, "settings"),
+                               "settings", err);
     password = fr_ipc_text(m, "password");
     fr_secret_free(&w->settings->password);
     if (st == FR_OK)
@@ -97,7 +100,8 @@ static fr_status open_control(struct worker *w, struct fr_err *err)
 
     if (st != FR_OK || !w->feeds_from_queue)
         return st;
-    w->same_server = strcmp(fr_settings_control_server(w->settings), w->settings->server) == 0;
+    w->same_server =
+        strcmp(fr_settings_control_server(w->settings), w->settings->server) == 0;
     st = fr_control_open(fr_connector_control, &w->connector, &w->control, err);
     return st == FR_OK ? fr_worker_add(w->control, &w->id, err) : st;
 }
@@ -121,10 +125,12 @@ static void set_state(struct worker *w, const char *state, int64_t task_id)
         fr_log(FR_LOG_WARN, "%s", err.text);
 }
 
-/* Keep the idle connection alive; the server's time-outs and middle boxes end silent ones. */
+/* Keep the idle connection alive; the server's time-outs and middle boxes end silent
+ * ones. */
 static fr_status ping(struct worker *w)
 {
-    return w->session == NULL ? FR_OK : fr_sql_run(w->session, "SELECT 1", NULL, NULL, NULL);
+    return w->session == NULL ? FR_OK
+                              : fr_sql_run(w->session, "SELECT 1", NULL, NULL, NULL);
 }
 
 static fr_status wait_for_start(struct worker *w, struct fr_err *err)
@@ -133,8 +139,8 @@ static fr_status wait_for_start(struct worker *w, struct fr_err *err)
 
     worker_send(w, json_pack("{s:s, s:i, s:i, s:i, s:i}", "type", "armed", "spid",
                              w->session != NULL ? w->session->spid : 0, "scheduler",
-                             atomic_load(&w->progress.scheduler_id), "cpu", w->client_cpu, "pin_attempts",
-                             w->pin_attempts));
+                             atomic_load(&w->progress.scheduler_id), "cpu", w->client_cpu,
+                             "pin_attempts", w->pin_attempts));
     set_state(w, "armed", -1);
     for (;;) {
         bool started = false;
@@ -168,7 +174,8 @@ static fr_status wait_for_start(struct worker *w, struct fr_err *err)
 }
 
 /* FR_OK with a task; FR_EMPTY: the queue is drained. */
-static fr_status next_from_queue(struct worker *w, struct fr_task *out, struct fr_err *err)
+static fr_status next_from_queue(struct worker *w, struct fr_task *out,
+                                 struct fr_err *err)
 {
     for (unsigned round = 1;; round++) {
         struct fr_claimer who = {
@@ -188,7 +195,8 @@ static fr_status next_from_queue(struct worker *w, struct fr_task *out, struct f
         st = fr_queue_claim(w->control, &who, out, err);
         if (st != FR_EMPTY)
             return st;
-        /* nothing now: it may all be done, or active elsewhere, waiting for its time, or locked this moment */
+        /* nothing now: it may all be done, or active elsewhere, waiting for its time, or
+         * locked this moment */
         st = fr_queue_sweep(w->control, &swept, err);
         if (st == FR_OK)
             st = fr_queue_state(w->control, w->settings->server, &q, err);
@@ -197,18 +205,21 @@ static fr_status next_from_queue(struct worker *w, struct fr_task *out, struct f
         if (q.ready == 0 && q.active == 0)
             return FR_EMPTY;
         if (swept == 0)
-            fr_sleep_ms(IDLE_MIN_MS + fr_random_below(fr_backoff_ms(round, IDLE_MIN_MS * 2, IDLE_MAX_MS)));
+            fr_sleep_ms(IDLE_MIN_MS + fr_random_below(fr_backoff_ms(
+                                          round, IDLE_MIN_MS * 2, IDLE_MAX_MS)));
     }
 }
 
-static fr_status next_from_coordinator(struct worker *w, struct fr_task *out, struct fr_err *err)
+static fr_status next_from_coordinator(struct worker *w, struct fr_task *out,
+                                       struct fr_err *err)
 {
     json_t *m;
 
     worker_send(w, json_pack("{s:s}", "type", "next"));
     for (;;) {
         pthread_mutex_lock(&w->lock);
-        while (w->next_task == NULL && !w->drained && !worker_is_stopped(w) && !w->coordinator_gone)
+        while (w->next_task == NULL && !w->drained && !worker_is_stopped(w) &&
+               !w->coordinator_gone)
             pthread_cond_wait(&w->changed, &w->lock);
         m = w->next_task;
         w->next_task = NULL;
@@ -235,9 +246,11 @@ static fr_status reconnect(struct worker *w, struct fr_err *err)
         st = worker_pin(w, err);
         if (st != FR_ECONNECT && st != FR_ELOST)
             return st;
-        if (worker_is_stopped(w) || fr_clock_ms() - since_ms + wait_ms > (uint64_t)w->settings->retry_for_s * 1000)
-            return fr_err_set(err, FR_ELOST, "%s is gone for longer than --retry-for %llds", w->settings->server,
-                              (long long)w->settings->retry_for_s);
+        if (worker_is_stopped(w) || fr_clock_ms() - since_ms + wait_ms >
+                                        (uint64_t)w->settings->retry_for_s * 1000)
+            return fr_err_set(err, FR_ELOST,
+                              "%s is gone for longer than --retry-for %llds",
+                              w->settings->server, (long long)w->settings->retry_for_s);
         fr_sleep_ms(wait_ms);
     }
 }
@@ -247,7 +260,8 @@ static fr_status work(struct worker *w, struct fr_err *err)
     struct fr_task *task = calloc(1, sizeof *task);
     struct fr_err why;
     bool any_failed = false;
-    fr_status st = task == NULL ? fr_err_set(err, FR_ENOMEM, "no memory for a task") : FR_OK;
+    fr_status st =
+        task == NULL ? fr_err_set(err, FR_ENOMEM, "no memory for a task") : FR_OK;
 
     set_state(w, "running", -1);
     while (st == FR_OK) {
@@ -259,7 +273,8 @@ static fr_status work(struct worker *w, struct fr_err *err)
         if (w->session == NULL && w->feeds_from_queue)
             st = reconnect(w, err);
         if (st == FR_OK)
-            st = w->feeds_from_queue ? next_from_queue(w, task, err) : next_from_coordinator(w, task, err);
+            st = w->feeds_from_queue ? next_from_queue(w, task, err)
+                                     : next_from_coordinator(w, task, err);
         if (st != FR_OK)
             break;
         got = worker_run_task(w, task, &failed, &why);
@@ -336,9 +351,11 @@ fr_status fr_worker_run(struct fr_settings *s, struct fr_err *err)
         st = arm_and_work(&w, err);
     if (w.claim.token[0] != '\0')
         (void)fr_scheduler_release(w.control, &w.claim, NULL);
-    set_state(&w, st == FR_OK || st == FR_EDATA || st == FR_EINTR ? "done" : "failed", -1);
-    worker_send(&w, json_pack("{s:s, s:s, s:i, s:s}", "type", "end", "status", fr_status_name(st), "exit",
-                              fr_status_exit(st), "error", st == FR_OK ? "" : err->text));
+    set_state(&w, st == FR_OK || st == FR_EDATA || st == FR_EINTR ? "done" : "failed",
+              -1);
+    worker_send(&w, json_pack("{s:s, s:s, s:i, s:s}", "type", "end", "status",
+                              fr_status_name(st), "exit", fr_status_exit(st), "error",
+                              st == FR_OK ? "" : err->text));
     if (keeper_runs)
         keeper_stop(&w);
     if (watcher_runs)

@@ -20,7 +20,7 @@ struct worker {
     struct fr_control *control; /* NULL without a queue */
     bool same_server;           /* control connection may watch the target's requests */
     struct fr_worker_id id;
-    struct fr_sql *session;     /* to the target; the loading thread's */
+    struct fr_sql *session;               /* to the target; the loading thread's */
     char database[WORKER_DATABASE_BYTES]; /* the session is in */
     int pin_attempts;
     int client_cpu; /* -1 = not pinned */
@@ -30,15 +30,16 @@ struct worker {
     _Atomic int stop;        /* enum fr_stop */
     _Atomic int target_spid; /* for the keeper's look at the scheduler; 0 = none */
 
-    /* lock: guards what follows; taken last, never held over a call to a server or the pipe */
+    /* lock: guards what follows; taken last, never held over a call to a server or the
+     * pipe */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool pin_granted;
     bool started;
     bool drained;
     bool coordinator_gone;
-    json_t *next_task;     /* owned; handed over by the keeper */
-    struct fr_task task;   /* being loaded, from the queue */
+    json_t *next_task;   /* owned; handed over by the keeper */
+    struct fr_task task; /* being loaded, from the queue */
     bool has_task;
     bool lease_lost;
     struct fr_claim claim; /* of a scheduler row */
@@ -50,7 +51,8 @@ struct worker {
 /* keeper.c */
 fr_status keeper_start(struct worker *w, struct fr_err *err);
 void keeper_stop(struct worker *w);
-/* Wait until *flag (one of the fields above) is true; false: stopped or the coordinator is gone. */
+/* Wait until *flag (one of the fields above) is true; false: stopped or the coordinator
+ * is gone. */
 bool worker_wait(struct worker *w, const bool *flag, unsigned timeout_ms);
 void worker_send(struct worker *w, json_t *message);
 bool worker_is_stopped(struct worker *w);
@@ -59,7 +61,8 @@ bool worker_is_stopped(struct worker *w);
 fr_status worker_pin(struct worker *w, struct fr_err *err);
 
 /* task.c: load one task and report it.  *failed: it is finally failed. */
-fr_status worker_run_task(struct worker *w, const struct fr_task *task, bool *failed, struct fr_err *err);
+fr_status worker_run_task(struct worker *w, const struct fr_task *task, bool *failed,
+                          struct fr_err *err);
 /* A task handed over by the coordinator, as the queue would give it. */
 void worker_task_from_json(const json_t *message, struct fr_task *out);
 

@@ -1,8 +1,8 @@
 /*
  * fuzz_batch.c - whole batches: parser, binder, SQLite, interpreter (libFuzzer).
  *
- * One server and one session for all inputs; each input is a batch, then the connection is reset.
- * What runs for long is cancelled by a watchdog.
+ * One server and one session for all inputs; each input is a batch, then the connection
+ * is reset. What runs for long is cancelled by a watchdog.
  */
 #include "server/net/server.h"
 #include "server/tsql/session.h"
@@ -86,7 +86,7 @@ static bool on_transaction(void *ctx, int what, uint64_t descriptor)
 
 static void *watch(void *arg)
 {
-    struct timespec t = { .tv_nsec = TICK_MS * 1000000L };
+    struct timespec t = {.tv_nsec = TICK_MS * 1000000L};
 
     for (;;) {
         nanosleep(&t, NULL);
@@ -100,22 +100,26 @@ static void *watch(void *arg)
 static void start(void)
 {
     static char dir[] = "/tmp/frd_fuzz_XXXXXX";
-    static struct server_config config = { .listen_host = "127.0.0.1",
-                                           .user = "sa",
-                                           .server_name = "FUZZ",
-                                           .schedulers = 1,
-                                           .max_sessions = 4 };
-    static const struct result_sink sink = { .columns = on_columns,
-                                             .row = on_row,
-                                             .done = on_done,
-                                             .message = on_message,
-                                             .return_status = on_status,
-                                             .return_value = on_value,
-                                             .env_database = on_database,
-                                             .env_transaction = on_transaction };
-    struct session_login login = { .user = "sa", .database = "master", .host_name = "",
-                                   .program_name = "", .language = "",
-                                   .client_interface = "", .spid = 51 };
+    static struct server_config config = {.listen_host = "127.0.0.1",
+                                          .user = "sa",
+                                          .server_name = "FUZZ",
+                                          .schedulers = 1,
+                                          .max_sessions = 4};
+    static const struct result_sink sink = {.columns = on_columns,
+                                            .row = on_row,
+                                            .done = on_done,
+                                            .message = on_message,
+                                            .return_status = on_status,
+                                            .return_value = on_value,
+                                            .env_database = on_database,
+                                            .env_transaction = on_transaction};
+    struct session_login login = {.user = "sa",
+                                  .database = "master",
+                                  .host_name = "",
+                                  .program_name = "",
+                                  .language = "",
+                                  .client_interface = "",
+                                  .spid = 51};
     struct server *server;
     struct fr_err err;
     struct sqlerr e;

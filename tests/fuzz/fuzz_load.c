@@ -1,8 +1,9 @@
 /*
  * fuzz_load.c - rows, fields and converters on hostile bytes.
  *
- * The first byte chooses format and terminators, the rest is the file.  It is split as a whole and in small steps:
- * both must find the same rows; every field goes through every type's converter.
+ * The first byte chooses format and terminators, the rest is the file.  It is split as a
+ * whole and in small steps: both must find the same rows; every field goes through every
+ * type's converter.
  */
 #include "load/convert.h"
 #include "load/split.h"
@@ -16,14 +17,17 @@ static const struct {
     int64_t format;
     const char *field, *row;
 } shapes[] = {
-    {FR_FORMAT_CSV, NULL, NULL},      {FR_FORMAT_DELIMITED, NULL, NULL},      {FR_FORMAT_BCP, NULL, NULL},
-    {FR_FORMAT_CSV, "||", "##"},      {FR_FORMAT_DELIMITED, "||", "&|\\n"}, {FR_FORMAT_BCP, "0x1f", "0x1e"},
+    {FR_FORMAT_CSV, NULL, NULL},          {FR_FORMAT_DELIMITED, NULL, NULL},
+    {FR_FORMAT_BCP, NULL, NULL},          {FR_FORMAT_CSV, "||", "##"},
+    {FR_FORMAT_DELIMITED, "||", "&|\\n"}, {FR_FORMAT_BCP, "0x1f", "0x1e"},
 };
 
 static const enum fr_type types[] = {
-    FR_TYPE_BIT,     FR_TYPE_TINYINT,  FR_TYPE_INT,       FR_TYPE_BIGINT,        FR_TYPE_REAL,      FR_TYPE_FLOAT,
-    FR_TYPE_MONEY,   FR_TYPE_DECIMAL,  FR_TYPE_DATE,      FR_TYPE_TIME,          FR_TYPE_DATETIME,  FR_TYPE_SMALLDATETIME,
-    FR_TYPE_DATETIME2, FR_TYPE_DATETIMEOFFSET, FR_TYPE_VARCHAR, FR_TYPE_NVARCHAR, FR_TYPE_VARBINARY, FR_TYPE_GUID,
+    FR_TYPE_BIT,       FR_TYPE_TINYINT,        FR_TYPE_INT,      FR_TYPE_BIGINT,
+    FR_TYPE_REAL,      FR_TYPE_FLOAT,          FR_TYPE_MONEY,    FR_TYPE_DECIMAL,
+    FR_TYPE_DATE,      FR_TYPE_TIME,           FR_TYPE_DATETIME, FR_TYPE_SMALLDATETIME,
+    FR_TYPE_DATETIME2, FR_TYPE_DATETIMEOFFSET, FR_TYPE_VARCHAR,  FR_TYPE_NVARCHAR,
+    FR_TYPE_VARBINARY, FR_TYPE_GUID,
 };
 enum { TYPES = sizeof types / sizeof types[0], CELL_BYTES = 1 << 16, MAX_ROWS = 4096 };
 
@@ -38,9 +42,15 @@ static void convert_all(const struct fr_field *f)
         cell_bytes = malloc(CELL_BYTES);
     fr_load_options_init(&o);
     for (size_t i = 0; i < TYPES; i++) {
-        struct fr_column column = {.name = name, .type_name = name, .type = types[i], .max_bytes = 100,
-                                   .precision = 38, .scale = i % 2 == 0 ? 7 : 0, .code_page = 1252};
-        struct fr_cell cell = {.length = &length, .data = cell_bytes, .capacity_bytes = CELL_BYTES};
+        struct fr_column column = {.name = name,
+                                   .type_name = name,
+                                   .type = types[i],
+                                   .max_bytes = 100,
+                                   .precision = 38,
+                                   .scale = i % 2 == 0 ? 7 : 0,
+                                   .code_page = 1252};
+        struct fr_cell cell = {
+            .length = &length, .data = cell_bytes, .capacity_bytes = CELL_BYTES};
         struct fr_converter c;
         struct fr_reason reason;
 
@@ -65,14 +75,16 @@ static void convert_all(const struct fr_field *f)
 }
 
 /* Ends of the rows, found with `step` new bytes at a time. */
-static size_t split(const struct fr_splitter *s, const char *p, size_t size, size_t step, size_t *ends)
+static size_t split(const struct fr_splitter *s, const char *p, size_t size, size_t step,
+                    size_t *ends)
 {
     static struct fr_field fields[FR_MAX_FIELDS];
     struct fr_record rec = {.fields = fields};
     size_t at = 0, shown = 0, rows = 0;
 
     while (rows < MAX_ROWS) {
-        enum fr_split_result got = fr_split_next(s, p + at, shown - at, shown == size, &rec);
+        enum fr_split_result got =
+            fr_split_next(s, p + at, shown - at, shown == size, &rec);
 
         if (got == FR_SPLIT_END)
             break;
@@ -82,7 +94,8 @@ static size_t split(const struct fr_splitter *s, const char *p, size_t size, siz
             shown = size - shown > step ? shown + step : size;
             continue;
         }
-        if (rec.total_bytes == 0 || rec.total_bytes > shown - at || rec.body_bytes > rec.total_bytes)
+        if (rec.total_bytes == 0 || rec.total_bytes > shown - at ||
+            rec.body_bytes > rec.total_bytes)
             abort();
         if (step >= size && rec.bad == NULL && rec.count > 0)
             convert_all(&fields[0]);
@@ -113,7 +126,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     copy = malloc(size);
     memcpy(copy, data + 1, size - 1);
     n = split(s, copy, size - 1, size, whole);
-    if (split(s, copy, size - 1, 3, steps) != n || memcmp(whole, steps, n * sizeof *whole) != 0)
+    if (split(s, copy, size - 1, 3, steps) != n ||
+        memcmp(whole, steps, n * sizeof *whole) != 0)
         abort();
     free(copy);
     fr_splitter_free(&s);

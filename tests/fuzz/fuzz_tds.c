@@ -1,6 +1,7 @@
 /*
- * Everything that a client may send: the first byte says whether the rest comes before the login
- * (even) or behind a good one (odd); the second one whether a bulk load is pending (odd).
+ * Everything that a client may send: the first byte says whether the rest comes before
+ * the login (even) or behind a good one (odd); the second one whether a bulk load is
+ * pending (odd).
  */
 #include "../support/fake_session.h"
 #include "../support/tds_client.h"

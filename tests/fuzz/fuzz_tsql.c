@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *text = (const char *)data;
-    struct parse_opts opts = { .quoted_identifier = size == 0 || (data[0] & 1) != 0 };
+    struct parse_opts opts = {.quoted_identifier = size == 0 || (data[0] & 1) != 0};
     struct arena *a = arena_new(1 << 20);
     struct batch *b = NULL;
     struct expr *x;

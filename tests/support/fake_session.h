@@ -1,9 +1,10 @@
 /*
  * fake_session.h - a session without SQL, for the tests of tds/.
  *
- * Stands in for src/server/tsql/session.c and the session list of src/server/net.  A batch comes
- * back as one row that holds its text; `insert bulk N` expects a stream of N columns; an RPC
- * returns its output parameters.  What arrives is written into a log.  One thread.
+ * Stands in for src/server/tsql/session.c and the session list of src/server/net.  A
+ * batch comes back as one row that holds its text; `insert bulk N` expects a stream of N
+ * columns; an RPC returns its output parameters.  What arrives is written into a log. One
+ * thread.
  */
 #ifndef FR_TESTS_FAKE_SESSION_H
 #define FR_TESTS_FAKE_SESSION_H
@@ -22,7 +23,8 @@ struct server {
 void fake_server_init(struct server *srv, const char *password);
 void fake_server_free(struct server *srv);
 
-/* Run one connection over bytes in memory: input is what the client sends, out what it gets. */
+/* Run one connection over bytes in memory: input is what the client sends, out what it
+ * gets. */
 void fake_serve(struct server *srv, const void *input, size_t n, struct fr_buf *out);
 
 #endif

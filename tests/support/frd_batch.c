@@ -18,7 +18,7 @@ static void must(bool ok, const char *what)
 
 static void start(struct test_server *ts)
 {
-    struct fr_err err = { 0 };
+    struct fr_err err = {0};
 
     if (server_new(&ts->config, &ts->srv, &err) != FR_OK)
         must(false, err.text);
@@ -28,10 +28,13 @@ void test_server_start(struct test_server *ts, bool discard)
 {
     snprintf(ts->dir, sizeof(ts->dir), "/tmp/frd-test-XXXXXX");
     must(mkdtemp(ts->dir) != NULL, "mkdtemp");
-    ts->config = (struct server_config){ .listen_host = "127.0.0.1", .user = "sa",
-                                         .data_dir = ts->dir, .server_name = "test",
-                                         .schedulers = 2, .max_sessions = 16,
-                                         .discard = discard };
+    ts->config = (struct server_config){.listen_host = "127.0.0.1",
+                                        .user = "sa",
+                                        .data_dir = ts->dir,
+                                        .server_name = "test",
+                                        .schedulers = 2,
+                                        .max_sessions = 16,
+                                        .discard = discard};
     start(ts);
 }
 
@@ -74,8 +77,9 @@ static bool on_columns(void *ctx, const struct result_column *cols, size_t n)
 
     for (size_t i = 0; t->types && i < n; i++)
         fr_buf_printf(&t->out, "%s%s %s%s%s%s", i == 0 ? "" : "|", cols[i].name,
-                      type_format(&cols[i].type, type, sizeof(type)), cols[i].nullable ? "?" : "",
-                      cols[i].identity ? " identity" : "", cols[i].computed ? " computed" : "");
+                      type_format(&cols[i].type, type, sizeof(type)),
+                      cols[i].nullable ? "?" : "", cols[i].identity ? " identity" : "",
+                      cols[i].computed ? " computed" : "");
     if (t->types)
         fr_buf_add_str(&t->out, "\n");
     return true;
@@ -87,8 +91,8 @@ static bool on_row(void *ctx, const struct value *values, size_t n)
     struct sqltype text = type_nvarchar(TYPE_MAX);
 
     for (size_t i = 0; i < n; i++) {
-        struct value shown = { 0 };
-        struct sqlerr e = { 0 };
+        struct value shown = {0};
+        struct sqlerr e = {0};
 
         if (i > 0)
             fr_buf_add_str(&t->out, "|");
@@ -104,8 +108,8 @@ static bool on_row(void *ctx, const struct value *values, size_t n)
     return true;
 }
 
-static bool on_done(void *ctx, enum done_kind kind, uint16_t command, int64_t rows, bool more,
-                    bool failed)
+static bool on_done(void *ctx, enum done_kind kind, uint16_t command, int64_t rows,
+                    bool more, bool failed)
 {
     struct test_session *t = ctx;
 
@@ -165,22 +169,32 @@ static bool on_transaction(void *ctx, int what, uint64_t descriptor)
 
 void test_session_open(struct test_server *ts, struct test_session *t)
 {
-    struct session_login login = { .user = "sa", .database = "", .host_name = "host",
-                                   .program_name = "test", .language = "",
-                                   .client_interface = "test", .tds_version = 0x74000004,
-                                   .packet_size = 4096 };
-    struct client_login who = { .user = "sa", .host_name = "host", .program_name = "test",
-                                .client_interface = "test" };
-    struct sqlerr e = { 0 };
+    struct session_login login = {.user = "sa",
+                                  .database = "",
+                                  .host_name = "host",
+                                  .program_name = "test",
+                                  .language = "",
+                                  .client_interface = "test",
+                                  .tds_version = 0x74000004,
+                                  .packet_size = 4096};
+    struct client_login who = {.user = "sa",
+                               .host_name = "host",
+                               .program_name = "test",
+                               .client_interface = "test"};
+    struct sqlerr e = {0};
 
     memset(t, 0, sizeof(*t));
     t->ts = ts;
     fr_buf_init(&t->out, 64 * 1024 * 1024);
-    t->sink = (struct result_sink){ .ctx = t, .columns = on_columns, .row = on_row,
-                                    .done = on_done, .message = on_message,
-                                    .return_status = on_status, .return_value = on_value,
-                                    .env_database = on_database,
-                                    .env_transaction = on_transaction };
+    t->sink = (struct result_sink){.ctx = t,
+                                   .columns = on_columns,
+                                   .row = on_row,
+                                   .done = on_done,
+                                   .message = on_message,
+                                   .return_status = on_status,
+                                   .return_value = on_value,
+                                   .env_database = on_database,
+                                   .env_transaction = on_transaction};
     t->client = client_add(ts->srv, -1, "127.0.0.1");
     must(t->client != NULL, "client_add");
     client_set_login(t->client, &who);

@@ -1,9 +1,10 @@
 /*
- * frd_batch.h - run T-SQL batches in-process, without a socket: for the tests of fullrackd.
+ * frd_batch.h - run T-SQL batches in-process, without a socket: for the tests of
+ * fullrackd.
  *
- * A test server lives in a temporary folder that is removed with it.  What a batch answers
- * is collected as text: "name type|name type\n" per result, "1|abc|NULL\n" per row, "!207\n" per
- * error, "#3\n" per count when asked for.
+ * A test server lives in a temporary folder that is removed with it.  What a batch
+ * answers is collected as text: "name type|name type\n" per result, "1|abc|NULL\n" per
+ * row, "!207\n" per error, "#3\n" per count when asked for.
  */
 #ifndef FRD_TEST_BATCH_H
 #define FRD_TEST_BATCH_H

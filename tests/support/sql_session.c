@@ -30,17 +30,17 @@ struct test_session {
 struct test_server *test_server_new(void)
 {
     struct test_server *ts = calloc(1, sizeof *ts);
-    struct fr_err err = { 0 };
+    struct fr_err err = {0};
 
     ck_assert_ptr_nonnull(ts);
     snprintf(ts->dir, sizeof ts->dir, "/tmp/frd_test_XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(ts->dir));
-    ts->config = (struct server_config){ .listen_host = "127.0.0.1",
-                                         .user = "sa",
-                                         .data_dir = ts->dir,
-                                         .server_name = "TEST",
-                                         .schedulers = 2,
-                                         .max_sessions = 64 };
+    ts->config = (struct server_config){.listen_host = "127.0.0.1",
+                                        .user = "sa",
+                                        .data_dir = ts->dir,
+                                        .server_name = "TEST",
+                                        .schedulers = 2,
+                                        .max_sessions = 64};
     ts->next_spid = SERVER_FIRST_SPID;
     ck_assert_msg(server_new(&ts->config, &ts->server, &err) == FR_OK, "%s", err.text);
     return ts;
@@ -94,12 +94,12 @@ static bool on_row(void *ctx, const struct value *values, size_t n)
 static bool on_done(void *ctx, enum done_kind kind, uint16_t cmd, int64_t rows, bool more,
                     bool failed)
 {
-    static const char *const kinds[] = { "done", "inproc", "proc" };
+    static const char *const kinds[] = {"done", "inproc", "proc"};
     struct test_session *t = ctx;
 
     (void)cmd;
-    return fr_buf_printf(&t->out, "%s %" PRId64 "%s%s\n", kinds[kind], rows, more ? " +" : "",
-                         failed ? " !" : "");
+    return fr_buf_printf(&t->out, "%s %" PRId64 "%s%s\n", kinds[kind], rows,
+                         more ? " +" : "", failed ? " !" : "");
 }
 
 static bool on_message(void *ctx, const struct sqlerr *e)
@@ -151,27 +151,27 @@ static bool on_transaction(void *ctx, int what, uint64_t descriptor)
 struct test_session *test_session_new(struct test_server *ts, const char *database)
 {
     struct test_session *t = calloc(1, sizeof *t);
-    struct session_login login = { .user = "sa",
-                                   .database = database,
-                                   .host_name = "here",
-                                   .program_name = "test",
-                                   .language = "",
-                                   .client_interface = "",
-                                   .spid = ts->next_spid++ };
-    struct sqlerr e = { 0 };
+    struct session_login login = {.user = "sa",
+                                  .database = database,
+                                  .host_name = "here",
+                                  .program_name = "test",
+                                  .language = "",
+                                  .client_interface = "",
+                                  .spid = ts->next_spid++};
+    struct sqlerr e = {0};
 
     ck_assert_ptr_nonnull(t);
     fr_buf_init(&t->out, 16 << 20);
     fr_buf_init(&t->last, 16 << 20);
-    t->sink = (struct result_sink){ .ctx = t,
-                                    .columns = on_columns,
-                                    .row = on_row,
-                                    .done = on_done,
-                                    .message = on_message,
-                                    .return_status = on_status,
-                                    .return_value = on_value,
-                                    .env_database = on_database,
-                                    .env_transaction = on_transaction };
+    t->sink = (struct result_sink){.ctx = t,
+                                   .columns = on_columns,
+                                   .row = on_row,
+                                   .done = on_done,
+                                   .message = on_message,
+                                   .return_status = on_status,
+                                   .return_value = on_value,
+                                   .env_database = on_database,
+                                   .env_transaction = on_transaction};
     t->session = session_open(ts->server, &login, &t->sink, &e);
     ck_assert_msg(t->session != NULL, "%d %s", e.number, e.text);
     fr_buf_reset(&t->out);

@@ -10,7 +10,8 @@
 struct sqltype test_type(const char *text);
 /* CAST('text' AS type); NULL text: NULL.  The caller frees. */
 struct value test_value(const char *type, const char *text);
-/* The value as text (dates style 121, floats style 3, binary as 0x hex), "NULL"; static thread buffer. */
+/* The value as text (dates style 121, floats style 3, binary as 0x hex), "NULL"; static
+ * thread buffer. */
 const char *test_text(const struct value *v);
 
 #endif

@@ -30,9 +30,9 @@ void tc_headers(struct fr_buf *payload);
 void tc_batch(struct fr_buf *out, const char *sql);
 
 /*
- * What the server sent, as words: "loginack", "error 208", "info 5701", "env 1", "columns 2",
- * "row TEXT", "status 0", "value @x type 26", "done 0x10 1", one a line.
- * Rows and columns: only those of the echo (one nvarchar(max)) are understood.
+ * What the server sent, as words: "loginack", "error 208", "info 5701", "env 1", "columns
+ * 2", "row TEXT", "status 0", "value @x type 26", "done 0x10 1", one a line. Rows and
+ * columns: only those of the echo (one nvarchar(max)) are understood.
  */
 void tc_describe(const struct fr_buf *sent, struct fr_buf *words);
 

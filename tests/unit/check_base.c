@@ -12,7 +12,7 @@ static const struct {
     const char *name;
     int exit_status;
 } status_cases[] = {
-    {FR_OK, "FR_OK", 0},       {FR_EOF, "FR_EOF", 0},         {FR_EARG, "FR_EARG", 2},
+    {FR_OK, "FR_OK", 0},       {FR_EOF, "FR_EOF", 0},           {FR_EARG, "FR_EARG", 2},
     {FR_EDATA, "FR_EDATA", 1}, {FR_ECONNECT, "FR_ECONNECT", 3}, {FR_EINTR, "FR_EINTR", 4},
 };
 
@@ -27,7 +27,8 @@ START_TEST(test_err_grows_outward)
 {
     struct fr_err err = {0};
 
-    ck_assert_int_eq(fr_err_set(&err, FR_EDATA, "\"%s\" is not a number", "1O"), FR_EDATA);
+    ck_assert_int_eq(fr_err_set(&err, FR_EDATA, "\"%s\" is not a number", "1O"),
+                     FR_EDATA);
     ck_assert_int_eq(fr_err_wrap(&err, "row %d", 7), FR_EDATA);
     ck_assert_str_eq(err.text, "row 7: \"1O\" is not a number");
     /* a text that fills the buffer is cut, never overrun */
@@ -80,7 +81,9 @@ START_TEST(test_i64)
 {
     int64_t got = 0;
 
-    ck_assert_int_eq(fr_num_i64(i64_cases[_i].text, i64_cases[_i].min, i64_cases[_i].max, &got), i64_cases[_i].st);
+    ck_assert_int_eq(
+        fr_num_i64(i64_cases[_i].text, i64_cases[_i].min, i64_cases[_i].max, &got),
+        i64_cases[_i].st);
     ck_assert_int_eq(got, i64_cases[_i].want);
 }
 END_TEST
@@ -90,16 +93,23 @@ static const struct {
     fr_status st;
     uint64_t want;
 } size_cases[] = {
-    {"1", FR_OK, 1},      {"64M", FR_OK, 64 << 20},  {"2KiB", FR_OK, 2048},
-    {"1g", FR_OK, 1 << 30}, {"3T", FR_ERANGE, 0},    {"M", FR_ESYNTAX, 0},
-    {"1X", FR_ESYNTAX, 0}, {"-1", FR_ESYNTAX, 0},    {"99999999999999999999999", FR_ERANGE, 0},
+    {"1", FR_OK, 1},
+    {"64M", FR_OK, 64 << 20},
+    {"2KiB", FR_OK, 2048},
+    {"1g", FR_OK, 1 << 30},
+    {"3T", FR_ERANGE, 0},
+    {"M", FR_ESYNTAX, 0},
+    {"1X", FR_ESYNTAX, 0},
+    {"-1", FR_ESYNTAX, 0},
+    {"99999999999999999999999", FR_ERANGE, 0},
 };
 
 START_TEST(test_size)
 {
     uint64_t got = 0;
 
-    ck_assert_int_eq(fr_num_size(size_cases[_i].text, UINT64_C(1) << 40, &got), size_cases[_i].st);
+    ck_assert_int_eq(fr_num_size(size_cases[_i].text, UINT64_C(1) << 40, &got),
+                     size_cases[_i].st);
     ck_assert_uint_eq(got, size_cases[_i].want);
 }
 END_TEST

@@ -1,5 +1,6 @@
 /*
- * check_bulk.c - bulk load: spool, commit and rollback, several loads at once, defaults, constraints.
+ * check_bulk.c - bulk load: spool, commit and rollback, several loads at once, defaults,
+ * constraints.
  */
 #include "support/frd_batch.h"
 
@@ -16,13 +17,17 @@ static const struct sqlerr no_error;
 
 START_TEST(test_spool)
 {
-    const struct sqltype types[] = { type_of(TY_INT), type_varchar(TYPE_MAX), type_decimal(20, 2),
-                                     type_of(TY_FLOAT), type_of(TY_DATETIMEOFFSET) };
+    const struct sqltype types[] = {type_of(TY_INT), type_varchar(TYPE_MAX),
+                                    type_decimal(20, 2), type_of(TY_FLOAT),
+                                    type_of(TY_DATETIMEOFFSET)};
     static char big[3 * SPOOL_BUFFER_BYTES];
     struct sqlerr e = no_error;
     struct spool *s = spool_new("/tmp", types, 5, &e);
-    struct value v[5] = { { .type = types[0] }, { .type = types[1] }, { .type = types[2] },
-                          { .type = types[3] }, { .type = types[4] } };
+    struct value v[5] = {{.type = types[0]},
+                         {.type = types[1]},
+                         {.type = types[2]},
+                         {.type = types[3]},
+                         {.type = types[4]}};
 
     ck_assert_ptr_nonnull(s);
     memset(big, 'x', sizeof(big));
@@ -60,10 +65,11 @@ END_TEST
 /* ---- streams ---- */
 
 /*
- * Send rows of an INSERT BULK: "1,abc;2,;3,NULL" - cells by comma, rows by semicolon; values are
- * converted from text to the declared types.  The answer of the stream's end.
+ * Send rows of an INSERT BULK: "1,abc;2,;3,NULL" - cells by comma, rows by semicolon;
+ * values are converted from text to the declared types.  The answer of the stream's end.
  */
-static const char *stream(struct test_session *t, const char *insert_bulk, const char *rows)
+static const char *stream(struct test_session *t, const char *insert_bulk,
+                          const char *rows)
 {
     const struct result_column *cols;
     const char *said = test_run(t, insert_bulk);
@@ -77,7 +83,7 @@ static const char *stream(struct test_session *t, const char *insert_bulk, const
     snprintf(copy, sizeof(copy), "%s", rows);
     for (row = strtok_r(copy, ";", &keep_row); row != NULL && ok;
          row = strtok_r(NULL, ";", &keep_row)) {
-        struct value v[16] = { 0 };
+        struct value v[16] = {0};
         char *cell = row;
 
         ck_assert_uint_le(n, 16);
@@ -85,7 +91,7 @@ static const char *stream(struct test_session *t, const char *insert_bulk, const
             char *end = cell + strcspn(cell, ",");
             bool last = *end == '\0';
             struct sqlerr e = no_error;
-            struct value text = { .type = type_varchar(100) };
+            struct value text = {.type = type_varchar(100)};
 
             *end = '\0';
             text.u.s.p = cell;
@@ -95,7 +101,8 @@ static const char *stream(struct test_session *t, const char *insert_bulk, const
                 v[i] = text;
                 v[i].type = cols[i].type;
             } else
-                ck_assert_msg(value_convert(&text, &cols[i].type, 0, false, &v[i], &e), "%s", e.text);
+                ck_assert_msg(value_convert(&text, &cols[i].type, 0, false, &v[i], &e),
+                              "%s", e.text);
             cell = last ? end : end + 1;
         }
         ok = session_bulk_row(t->s, v, n);
@@ -115,16 +122,25 @@ START_TEST(test_autocommit)
     test_server_start(&ts, false);
     test_session_open(&ts, &t);
     t.counts = true;
-    test_run(&t, "CREATE TABLE t (a int NOT NULL, b varchar(3) NULL DEFAULT 'dd', c char(4) NULL, d AS (a * 2), "
+    test_run(&t, "CREATE TABLE t (a int NOT NULL, b varchar(3) NULL DEFAULT 'dd', c "
+                 "char(4) NULL, d AS (a * 2), "
                  "i int IDENTITY(5, 1), g int NOT NULL DEFAULT 9)");
-    ck_assert_str_eq(stream(&t, "INSERT BULK t (a int, b varchar(3), c char(4))", "1,x,y;2,NULL,NULL"), "#2\n");
-    ck_assert_str_eq(test_run(&t, "SELECT a, b, c, d, i, g FROM t"), "1|x|y   |2|5|9\n2|dd|NULL|4|6|9\n#2\n");
-    ck_assert_str_eq(stream(&t, "INSERT BULK t (a int, b varchar(3)) WITH (KEEP_NULLS)", "3,NULL"), "#1\n");
+    ck_assert_str_eq(
+        stream(&t, "INSERT BULK t (a int, b varchar(3), c char(4))", "1,x,y;2,NULL,NULL"),
+        "#2\n");
+    ck_assert_str_eq(test_run(&t, "SELECT a, b, c, d, i, g FROM t"),
+                     "1|x|y   |2|5|9\n2|dd|NULL|4|6|9\n#2\n");
+    ck_assert_str_eq(
+        stream(&t, "INSERT BULK t (a int, b varchar(3)) WITH (KEEP_NULLS)", "3,NULL"),
+        "#1\n");
     ck_assert_str_eq(test_run(&t, "SELECT b FROM t WHERE a = 3"), "NULL\n#1\n");
-    ck_assert_str_eq(stream(&t, "INSERT BULK t (a int, b varchar(30))", "4,abcd;5,x"), "!2628\n");
-    ck_assert_str_eq(stream(&t, "INSERT BULK t (a int, b varchar(3))", "4,a;NULL,x"), "!515\n");
+    ck_assert_str_eq(stream(&t, "INSERT BULK t (a int, b varchar(30))", "4,abcd;5,x"),
+                     "!2628\n");
+    ck_assert_str_eq(stream(&t, "INSERT BULK t (a int, b varchar(3))", "4,a;NULL,x"),
+                     "!515\n");
     ck_assert_str_eq(stream(&t, "INSERT BULK t (a int, i int)", "7,70"), "#1\n");
-    ck_assert_str_eq(test_run(&t, "SELECT COUNT(*) FROM t; INSERT t (a) VALUES (8); SELECT i FROM t WHERE a = 8"),
+    ck_assert_str_eq(test_run(&t, "SELECT COUNT(*) FROM t; INSERT t (a) VALUES (8); "
+                                  "SELECT i FROM t WHERE a = 8"),
                      "4\n#1\n#1\n71\n#1\n");
     ck_assert_str_eq(stream(&t, "INSERT BULK t (nosuch int)", "1"), "!207\n");
     ck_assert_str_eq(stream(&t, "INSERT BULK t (d int)", "1"), "!271\n");
@@ -142,12 +158,20 @@ START_TEST(test_constraints)
     test_server_start(&ts, false);
     test_session_open(&ts, &t);
     t.counts = true;
-    test_run(&t, "CREATE TABLE p (k int PRIMARY KEY); INSERT p VALUES (1); CREATE TABLE c (a int CHECK (a > 0), "
+    test_run(&t, "CREATE TABLE p (k int PRIMARY KEY); INSERT p VALUES (1); CREATE TABLE "
+                 "c (a int CHECK (a > 0), "
                  "k int REFERENCES p (k))");
-    ck_assert_str_eq(stream(&t, "INSERT BULK c (a int, k int) WITH (CHECK_CONSTRAINTS)", "1,1"), "#1\n");
-    ck_assert_str_eq(stream(&t, "INSERT BULK c (a int, k int) WITH (CHECK_CONSTRAINTS)", "0,1"), "!547\n");
-    ck_assert_str_eq(stream(&t, "INSERT BULK c (a int, k int) WITH (CHECK_CONSTRAINTS)", "1,7"), "!547\n");
-    ck_assert_str_eq(test_run(&t, "SELECT is_not_trusted FROM sys.foreign_keys"), "0\n#1\n");
+    ck_assert_str_eq(
+        stream(&t, "INSERT BULK c (a int, k int) WITH (CHECK_CONSTRAINTS)", "1,1"),
+        "#1\n");
+    ck_assert_str_eq(
+        stream(&t, "INSERT BULK c (a int, k int) WITH (CHECK_CONSTRAINTS)", "0,1"),
+        "!547\n");
+    ck_assert_str_eq(
+        stream(&t, "INSERT BULK c (a int, k int) WITH (CHECK_CONSTRAINTS)", "1,7"),
+        "!547\n");
+    ck_assert_str_eq(test_run(&t, "SELECT is_not_trusted FROM sys.foreign_keys"),
+                     "0\n#1\n");
     ck_assert_str_eq(stream(&t, "INSERT BULK c (a int, k int)", "-1,7"), "#1\n");
     ck_assert_str_eq(test_run(&t, "SELECT is_not_trusted FROM sys.check_constraints; "
                                   "SELECT is_not_trusted FROM sys.foreign_keys"),
@@ -159,7 +183,8 @@ START_TEST(test_constraints)
 }
 END_TEST
 
-/* N loads into one heap at once; rows show at COMMIT only, and to their own session before. */
+/* N loads into one heap at once; rows show at COMMIT only, and to their own session
+ * before. */
 START_TEST(test_transactions)
 {
     static const char bulk[] = "INSERT BULK h (a int, b varchar(10))";
@@ -168,23 +193,31 @@ START_TEST(test_transactions)
 
     test_server_start(&ts, false);
     test_session_open(&ts, &reader);
-    test_run(&reader, "CREATE TABLE h (a int, b varchar(10)); CREATE TABLE other (x int)");
+    test_run(&reader,
+             "CREATE TABLE h (a int, b varchar(10)); CREATE TABLE other (x int)");
     for (size_t i = 0; i < 4; i++) {
         test_session_open(&ts, &s[i]);
         test_run(&s[i], "SET LOCK_TIMEOUT 0; BEGIN TRAN");
         ck_assert_str_eq(stream(&s[i], bulk, "1,x;2,y"), "");
     }
-    ck_assert_str_eq(test_run(&reader, "SELECT COUNT(*) FROM h; INSERT other VALUES (1)"), "0\n");
+    ck_assert_str_eq(test_run(&reader, "SELECT COUNT(*) FROM h; INSERT other VALUES (1)"),
+                     "0\n");
     ck_assert_str_eq(test_run(&s[0], "SAVE TRAN p"), "");
     ck_assert_str_eq(stream(&s[0], bulk, "3,z"), "");
-    ck_assert_str_eq(test_run(&s[0], "ROLLBACK TRAN p; SELECT COUNT(*) FROM h; COMMIT"), "2\n");
+    ck_assert_str_eq(test_run(&s[0], "ROLLBACK TRAN p; SELECT COUNT(*) FROM h; COMMIT"),
+                     "2\n");
     ck_assert_str_eq(test_run(&reader, "SELECT COUNT(*) FROM h"), "2\n");
     ck_assert_str_eq(test_run(&s[1], "ROLLBACK"), "");
     ck_assert_str_eq(test_run(&s[2], "COMMIT"), "");
     ck_assert_str_eq(test_run(&reader, "SELECT COUNT(*) FROM h"), "4\n");
     /* a failing statement must not take the rows with it */
-    ck_assert_str_eq(test_run(&s[3], "INSERT h SELECT 1 / 0, 'q'; UPDATE h SET b = 'w' WHERE a = 1; COMMIT"), "!8134\n");
-    ck_assert_str_eq(test_run(&reader, "SELECT COUNT(*) FROM h; SELECT COUNT(*) FROM h WHERE b = 'w'"), "6\n3\n");
+    ck_assert_str_eq(
+        test_run(&s[3],
+                 "INSERT h SELECT 1 / 0, 'q'; UPDATE h SET b = 'w' WHERE a = 1; COMMIT"),
+        "!8134\n");
+    ck_assert_str_eq(
+        test_run(&reader, "SELECT COUNT(*) FROM h; SELECT COUNT(*) FROM h WHERE b = 'w'"),
+        "6\n3\n");
     /* the stream's own count, a broken stream, a session that goes */
     test_run(&s[0], "BEGIN TRAN");
     test_run(&s[0], bulk);

@@ -67,9 +67,11 @@ static const struct {
     {"decimal(5,2)", "1.2.3", NULL},
     {"decimal(5,2)", "", NULL},
     {"decimal(5,2)", "1e5x", NULL},
-    {"decimal(38,0)", "99999999999999999999999999999999999999", "99999999999999999999999999999999999999@0"},
+    {"decimal(38,0)", "99999999999999999999999999999999999999",
+     "99999999999999999999999999999999999999@0"},
     {"decimal(38,0)", "100000000000000000000000000000000000000", NULL},
-    {"decimal(38,38)", "0.99999999999999999999999999999999999999", "99999999999999999999999999999999999999@38"},
+    {"decimal(38,38)", "0.99999999999999999999999999999999999999",
+     "99999999999999999999999999999999999999@38"},
     {"decimal(38,38)", "1", NULL},
     {"decimal(1,0)", "9.5", NULL},
     {"decimal(1,0)", "0.5", "1@0"},
@@ -140,9 +142,12 @@ static const struct {
     {"varbinary(4)", "0102030405", NULL},
     {"varbinary(4)", "0x", ""},
     {"varbinary(4)", "0xZZ", NULL},
-    {"uniqueidentifier", "6F9619FF-8B86-D011-B42D-00C04FC964FF", "ff19966f868b11d0b42d00c04fc964ff"},
-    {"uniqueidentifier", "{6f9619ff-8b86-d011-b42d-00c04fc964ff}", "ff19966f868b11d0b42d00c04fc964ff"},
-    {"uniqueidentifier", "6f9619ff8b86d011b42d00c04fc964ff", "ff19966f868b11d0b42d00c04fc964ff"},
+    {"uniqueidentifier", "6F9619FF-8B86-D011-B42D-00C04FC964FF",
+     "ff19966f868b11d0b42d00c04fc964ff"},
+    {"uniqueidentifier", "{6f9619ff-8b86-d011-b42d-00c04fc964ff}",
+     "ff19966f868b11d0b42d00c04fc964ff"},
+    {"uniqueidentifier", "6f9619ff8b86d011b42d00c04fc964ff",
+     "ff19966f868b11d0b42d00c04fc964ff"},
     {"uniqueidentifier", "6F9619FF-8B86", NULL},
     {"uniqueidentifier", "6F9619FF-8B86-D011-B42D-00C04FC964FG", NULL},
 };
@@ -151,16 +156,26 @@ static const struct {
     const char *name;
     enum fr_type type;
 } type_names[] = {
-    {"bit", FR_TYPE_BIT},           {"tinyint", FR_TYPE_TINYINT},
-    {"smallint", FR_TYPE_SMALLINT}, {"int", FR_TYPE_INT},
-    {"bigint", FR_TYPE_BIGINT},     {"real", FR_TYPE_REAL},
-    {"float", FR_TYPE_FLOAT},       {"smallmoney", FR_TYPE_SMALLMONEY},
-    {"money", FR_TYPE_MONEY},       {"decimal", FR_TYPE_DECIMAL},
-    {"date", FR_TYPE_DATE},         {"time", FR_TYPE_TIME},
-    {"datetime", FR_TYPE_DATETIME}, {"smalldatetime", FR_TYPE_SMALLDATETIME},
-    {"datetime2", FR_TYPE_DATETIME2}, {"datetimeoffset", FR_TYPE_DATETIMEOFFSET},
-    {"varchar", FR_TYPE_VARCHAR},   {"nvarchar", FR_TYPE_NVARCHAR},
-    {"varbinary", FR_TYPE_VARBINARY}, {"uniqueidentifier", FR_TYPE_GUID},
+    {"bit", FR_TYPE_BIT},
+    {"tinyint", FR_TYPE_TINYINT},
+    {"smallint", FR_TYPE_SMALLINT},
+    {"int", FR_TYPE_INT},
+    {"bigint", FR_TYPE_BIGINT},
+    {"real", FR_TYPE_REAL},
+    {"float", FR_TYPE_FLOAT},
+    {"smallmoney", FR_TYPE_SMALLMONEY},
+    {"money", FR_TYPE_MONEY},
+    {"decimal", FR_TYPE_DECIMAL},
+    {"date", FR_TYPE_DATE},
+    {"time", FR_TYPE_TIME},
+    {"datetime", FR_TYPE_DATETIME},
+    {"smalldatetime", FR_TYPE_SMALLDATETIME},
+    {"datetime2", FR_TYPE_DATETIME2},
+    {"datetimeoffset", FR_TYPE_DATETIMEOFFSET},
+    {"varchar", FR_TYPE_VARCHAR},
+    {"nvarchar", FR_TYPE_NVARCHAR},
+    {"varbinary", FR_TYPE_VARBINARY},
+    {"uniqueidentifier", FR_TYPE_GUID},
 };
 
 static void column_of(const char *spec, struct fr_column *c)
@@ -174,7 +189,7 @@ static void column_of(const char *spec, struct fr_column *c)
         if (strlen(type_names[i].name) == n && memcmp(type_names[i].name, spec, n) == 0)
             c->type = type_names[i].type;
     ck_assert_int_ne(c->type, FR_TYPE_UNSUPPORTED);
-    c->name = (char *)(uintptr_t)"c";
+    c->name = (char *)(uintptr_t) "c";
     c->type_name = (char *)(uintptr_t)spec;
     c->code_page = 1252;
     if (spec[n] == '(' && sscanf(spec + n, "(%d,%d)", &a, &b) == 2) {
@@ -201,7 +216,8 @@ static void show_int128(const struct fr_decimal *d, char *out, size_t out_bytes)
     snprintf(out, out_bytes, "%s%s@%u", d->negative ? "-" : "", digits + at, d->scale);
 }
 
-static void show_cell(const struct fr_column *c, const struct fr_cell *cell, char *out, size_t out_bytes)
+static void show_cell(const struct fr_column *c, const struct fr_cell *cell, char *out,
+                      size_t out_bytes)
 {
     union {
         uint8_t u8;
@@ -259,7 +275,8 @@ static void show_cell(const struct fr_column *c, const struct fr_cell *cell, cha
         snprintf(out, out_bytes, "%" PRId32 " %" PRIu64, u.dt.days, u.dt.time_100ns);
         break;
     case FR_TYPE_DATETIMEOFFSET:
-        snprintf(out, out_bytes, "%" PRId32 " %" PRIu64 " %d", u.dt.days, u.dt.time_100ns, u.dt.offset_min);
+        snprintf(out, out_bytes, "%" PRId32 " %" PRIu64 " %d", u.dt.days, u.dt.time_100ns,
+                 u.dt.offset_min);
         break;
     default:
         out[0] = '\0';
@@ -268,8 +285,8 @@ static void show_cell(const struct fr_column *c, const struct fr_cell *cell, cha
     }
 }
 
-static enum fr_conversion convert(const struct fr_converter *c, const char *in, struct fr_cell *cell,
-                                  struct fr_reason *reason)
+static enum fr_conversion convert(const struct fr_converter *c, const char *in,
+                                  struct fr_cell *cell, struct fr_reason *reason)
 {
     return c->convert(c, in, strlen(in), cell, reason);
 }
@@ -278,7 +295,8 @@ START_TEST(test_convert)
 {
     _Alignas(8) unsigned char data[256];
     int32_t length = FR_CELL_NULL;
-    struct fr_cell cell = {.length = &length, .data = data, .capacity_bytes = sizeof data};
+    struct fr_cell cell = {
+        .length = &length, .data = data, .capacity_bytes = sizeof data};
     struct fr_load_options o;
     struct fr_converter c;
     struct fr_column column;
@@ -292,13 +310,16 @@ START_TEST(test_convert)
     ck_assert_int_eq(fr_converter_init(&c, &column, &o, &err), FR_OK);
     result = convert(&c, cases[_i].in, &cell, &reason);
     if (cases[_i].want == NULL) {
-        ck_assert_msg(result == FR_REFUSED, "%s from \"%s\" was taken", cases[_i].type, cases[_i].in);
-        ck_assert_msg(reason.text[0] != '\0', "%s from \"%s\": no reason", cases[_i].type, cases[_i].in);
+        ck_assert_msg(result == FR_REFUSED, "%s from \"%s\" was taken", cases[_i].type,
+                      cases[_i].in);
+        ck_assert_msg(reason.text[0] != '\0', "%s from \"%s\": no reason", cases[_i].type,
+                      cases[_i].in);
     } else {
-        ck_assert_msg(result == FR_CONVERTED, "%s from \"%s\": %s", cases[_i].type, cases[_i].in, reason.text);
+        ck_assert_msg(result == FR_CONVERTED, "%s from \"%s\": %s", cases[_i].type,
+                      cases[_i].in, reason.text);
         show_cell(&column, &cell, got, sizeof got);
-        ck_assert_msg(strcmp(got, cases[_i].want) == 0, "%s from \"%s\": %s, expected %s", cases[_i].type,
-                      cases[_i].in, got, cases[_i].want);
+        ck_assert_msg(strcmp(got, cases[_i].want) == 0, "%s from \"%s\": %s, expected %s",
+                      cases[_i].type, cases[_i].in, got, cases[_i].want);
     }
     fr_converter_free(&c);
 }
@@ -324,7 +345,8 @@ START_TEST(test_date_format)
 {
     _Alignas(8) unsigned char data[64];
     int32_t length = FR_CELL_NULL;
-    struct fr_cell cell = {.length = &length, .data = data, .capacity_bytes = sizeof data};
+    struct fr_cell cell = {
+        .length = &length, .data = data, .capacity_bytes = sizeof data};
     char item[100], *items[] = {item}, got[100];
     struct fr_load_options o;
     struct fr_converter c;
@@ -363,7 +385,8 @@ START_TEST(test_long_values_ask_for_room)
 {
     _Alignas(8) unsigned char data[16];
     int32_t length = FR_CELL_NULL;
-    struct fr_cell cell = {.length = &length, .data = data, .capacity_bytes = sizeof data};
+    struct fr_cell cell = {
+        .length = &length, .data = data, .capacity_bytes = sizeof data};
     struct fr_load_options o;
     struct fr_converter c;
     struct fr_column column;
@@ -373,7 +396,8 @@ START_TEST(test_long_values_ask_for_room)
     fr_load_options_init(&o);
     column_of("nvarchar(100)", &column);
     ck_assert_int_eq(fr_converter_init(&c, &column, &o, &err), FR_OK);
-    ck_assert_int_eq(convert(&c, "a text of more than eight", &cell, &reason), FR_NEEDS_ROOM);
+    ck_assert_int_eq(convert(&c, "a text of more than eight", &cell, &reason),
+                     FR_NEEDS_ROOM);
     ck_assert_uint_ge(reason.need_bytes, 50);
     fr_converter_free(&c);
 }
@@ -383,7 +407,8 @@ START_TEST(test_trailing_blanks)
 {
     _Alignas(8) unsigned char data[64];
     int32_t length = FR_CELL_NULL;
-    struct fr_cell cell = {.length = &length, .data = data, .capacity_bytes = sizeof data};
+    struct fr_cell cell = {
+        .length = &length, .data = data, .capacity_bytes = sizeof data};
     struct fr_load_options o;
     struct fr_converter c;
     struct fr_column column;
@@ -395,7 +420,8 @@ START_TEST(test_trailing_blanks)
     for (int64_t how = FR_BLANKS_KEEP; how <= FR_BLANKS_ERROR; how++) {
         o.trailing_blanks = how;
         ck_assert_int_eq(fr_converter_init(&c, &column, &o, &err), FR_OK);
-        ck_assert_int_eq(convert(&c, "a  ", &cell, &reason), how == FR_BLANKS_ERROR ? FR_REFUSED : FR_CONVERTED);
+        ck_assert_int_eq(convert(&c, "a  ", &cell, &reason),
+                         how == FR_BLANKS_ERROR ? FR_REFUSED : FR_CONVERTED);
         if (how != FR_BLANKS_ERROR)
             ck_assert_int_eq(length, how == FR_BLANKS_KEEP ? 3 : 1);
         fr_converter_free(&c);

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A row as text: fields between < and >, " in front of quoted ones; ! and a word for a bad row, ~ for a blank one. */
+/* A row as text: fields between < and >, " in front of quoted ones; ! and a word for a
+ * bad row, ~ for a blank one. */
 static const struct {
     const char *name;
     int64_t format;
@@ -17,36 +18,52 @@ static const struct {
     {"no end", FR_FORMAT_DELIMITED, NULL, NULL, "a\tb", "<a><b>;"},
     {"empty fields", FR_FORMAT_DELIMITED, NULL, NULL, "\t\n", "<><>;"},
     {"lone cr is data", FR_FORMAT_DELIMITED, NULL, NULL, "a\rb\tc\n", "<a\rb><c>;"},
-    {"explicit crlf", FR_FORMAT_DELIMITED, NULL, "\\r\\n", "a\nb\r\nc\r\n", "<a\nb>;<c>;"},
+    {"explicit crlf", FR_FORMAT_DELIMITED, NULL, "\\r\\n", "a\nb\r\nc\r\n",
+     "<a\nb>;<c>;"},
     {"two bytes", FR_FORMAT_DELIMITED, "||", "##", "1||a|b##2||##", "<1><a|b>;<2><>;"},
     {"overlap", FR_FORMAT_DELIMITED, "||", "##", "a|||b###c", "<a><|b>;<#c>;"},
-    {"hex row is exact", FR_FORMAT_DELIMITED, "0x1f", "0x0a", "a\x1f" "b\r\n", "<a><b\r>;"},
-    {"loose newline inside", FR_FORMAT_DELIMITED, "+|", "&|\\n", "1+|a&|\r\n2+|b&|\n", "<1><a>;<2><b>;"},
-    {"dbgen's last bar", FR_FORMAT_DELIMITED, "|", "|\\n", "1|2|\n3|4|\n", "<1><2>;<3><4>;"},
+    {"hex row is exact", FR_FORMAT_DELIMITED, "0x1f", "0x0a",
+     "a\x1f"
+     "b\r\n",
+     "<a><b\r>;"},
+    {"loose newline inside", FR_FORMAT_DELIMITED, "+|", "&|\\n", "1+|a&|\r\n2+|b&|\n",
+     "<1><a>;<2><b>;"},
+    {"dbgen's last bar", FR_FORMAT_DELIMITED, "|", "|\\n", "1|2|\n3|4|\n",
+     "<1><2>;<3><4>;"},
     {"row end wins", FR_FORMAT_DELIMITED, NULL, NULL, "a\nb\tc\n", "<a>;<b><c>;"},
     {"csv", FR_FORMAT_CSV, NULL, NULL, "a,\"b\",c\n", "<a><\"b><c>;"},
     {"csv crlf", FR_FORMAT_CSV, NULL, NULL, "a,\"b\"\r\nc,d\r\n", "<a><\"b>;<c><d>;"},
-    {"csv newline in quotes", FR_FORMAT_CSV, NULL, NULL, "1,\"x\ny\"\n2,\"a\r\nb\"\n", "<1><\"x\ny>;<2><\"a\r\nb>;"},
-    {"csv doubled quote", FR_FORMAT_CSV, NULL, NULL, "\"a \"\"b\"\", c\"\n", "<\"a \"b\", c>;"},
+    {"csv newline in quotes", FR_FORMAT_CSV, NULL, NULL, "1,\"x\ny\"\n2,\"a\r\nb\"\n",
+     "<1><\"x\ny>;<2><\"a\r\nb>;"},
+    {"csv doubled quote", FR_FORMAT_CSV, NULL, NULL, "\"a \"\"b\"\", c\"\n",
+     "<\"a \"b\", c>;"},
     {"csv only quotes", FR_FORMAT_CSV, NULL, NULL, "\"\",\"\"\"\"\n", "<\"><\"\">;"},
-    {"csv quote in plain field", FR_FORMAT_CSV, NULL, NULL, "5\" pipe,x\n", "<5\" pipe><x>;"},
-    {"csv text behind quote", FR_FORMAT_CSV, NULL, NULL, "\"ab\"c,d\n2,3\n", "!text;<2><3>;"},
-    {"csv never closed", FR_FORMAT_CSV, NULL, NULL, "1,2\n3,\"x\n4,5\n", "<1><2>;!quoted;"},
+    {"csv quote in plain field", FR_FORMAT_CSV, NULL, NULL, "5\" pipe,x\n",
+     "<5\" pipe><x>;"},
+    {"csv text behind quote", FR_FORMAT_CSV, NULL, NULL, "\"ab\"c,d\n2,3\n",
+     "!text;<2><3>;"},
+    {"csv never closed", FR_FORMAT_CSV, NULL, NULL, "1,2\n3,\"x\n4,5\n",
+     "<1><2>;!quoted;"},
     {"csv blank lines", FR_FORMAT_CSV, NULL, NULL, "\na,b\n\r\n", "~;<a><b>;~;"},
     {"csv quoted empty line is a row", FR_FORMAT_CSV, NULL, NULL, "\"\"\n", "<\">;"},
     {"csv trailing comma", FR_FORMAT_CSV, NULL, NULL, "a,\n", "<a><>;"},
-    {"csv multi-byte field end", FR_FORMAT_CSV, "::", NULL, "a::\"b::c\"::d\n", "<a><\"b::c><d>;"},
-    {"bcp newline in a field", FR_FORMAT_BCP, NULL, NULL, "1\tx\ny\t3\n4\t5\t6\n", "<1><x\ny><3>;<4><5><6>;"},
+    {"csv multi-byte field end", FR_FORMAT_CSV, "::", NULL, "a::\"b::c\"::d\n",
+     "<a><\"b::c><d>;"},
+    {"bcp newline in a field", FR_FORMAT_BCP, NULL, NULL, "1\tx\ny\t3\n4\t5\t6\n",
+     "<1><x\ny><3>;<4><5><6>;"},
     {"bcp cut off", FR_FORMAT_BCP, NULL, NULL, "1\t2\t3\n4\t5", "<1><2><3>;!ends;"},
     {"nothing", FR_FORMAT_DELIMITED, NULL, NULL, "", ""},
 };
 
-static void describe(const struct fr_splitter *s, const struct fr_record *rec, char *out, size_t out_bytes)
+static void describe(const struct fr_splitter *s, const struct fr_record *rec, char *out,
+                     size_t out_bytes)
 {
     size_t at = strlen(out);
 
     if (rec->bad != NULL) {
-        const char *word = strstr(rec->bad, "text") != NULL ? "text" : strstr(rec->bad, "quoted") != NULL ? "quoted" : "ends";
+        const char *word = strstr(rec->bad, "text") != NULL     ? "text"
+                           : strstr(rec->bad, "quoted") != NULL ? "quoted"
+                                                                : "ends";
 
         snprintf(out + at, out_bytes - at, "!%s;", word);
         return;
@@ -63,13 +80,15 @@ static void describe(const struct fr_splitter *s, const struct fr_record *rec, c
         if (!f->has_quotes)
             memcpy(plain, f->p, n);
         at = strlen(out);
-        snprintf(out + at, out_bytes - at, "<%s%.*s>", f->quoted ? "\"" : "", (int)n, plain);
+        snprintf(out + at, out_bytes - at, "<%s%.*s>", f->quoted ? "\"" : "", (int)n,
+                 plain);
     }
     at = strlen(out);
     snprintf(out + at, out_bytes - at, ";");
 }
 
-/* Split with the input arriving `step` bytes at a time, as it does at the borders of blocks. */
+/* Split with the input arriving `step` bytes at a time, as it does at the borders of
+ * blocks. */
 static void split_all(int i, size_t step, char *out, size_t out_bytes)
 {
     struct fr_field fields[FR_MAX_FIELDS];
@@ -92,7 +111,8 @@ static void split_all(int i, size_t step, char *out, size_t out_bytes)
         if (got == FR_SPLIT_END)
             break;
         if (got == FR_SPLIT_MORE) {
-            ck_assert_msg(shown < left, "%s: wants more than there is", split_cases[i].name);
+            ck_assert_msg(shown < left, "%s: wants more than there is",
+                          split_cases[i].name);
             shown = shown + step < left ? shown + step : left;
             continue;
         }
@@ -113,8 +133,9 @@ START_TEST(test_split)
 
     for (size_t step = 1; step < 40; step += step < 8 ? 1 : 13) {
         split_all(_i, step, got, sizeof got);
-        ck_assert_msg(strcmp(got, split_cases[_i].want) == 0, "%s, %zu bytes a step: %s, expected %s",
-                      split_cases[_i].name, step, got, split_cases[_i].want);
+        ck_assert_msg(strcmp(got, split_cases[_i].want) == 0,
+                      "%s, %zu bytes a step: %s, expected %s", split_cases[_i].name, step,
+                      got, split_cases[_i].want);
     }
 }
 END_TEST

@@ -293,7 +293,8 @@ START_TEST(test_calendar_is_whole)
         struct civil c = civil_from_days(d);
 
         /* Check writes to its pipe for each assertion: only a failure is one here */
-        if (!civil_valid(c.year, c.month, c.day) || days_from_civil(c.year, c.month, c.day) != d ||
+        if (!civil_valid(c.year, c.month, c.day) ||
+            days_from_civil(c.year, c.month, c.day) != d ||
             (c.day != before.day + 1 && c.day != 1))
             ck_abort_msg("day %d: %d-%d-%d", (int)d, c.year, c.month, c.day);
         before = c;

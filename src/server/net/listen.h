@@ -1,8 +1,9 @@
 /*
  * listen.h - the listening socket and the threads of the connections.
  *
- * listen_run() blocks the main thread in a libuv loop until SIGINT or SIGTERM, then ends every
- * connection (open transactions are rolled back) and returns when the last thread has ended.
+ * listen_run() blocks the main thread in a libuv loop until SIGINT or SIGTERM, then ends
+ * every connection (open transactions are rolled back) and returns when the last thread
+ * has ended.
  */
 #ifndef FRD_NET_LISTEN_H
 #define FRD_NET_LISTEN_H

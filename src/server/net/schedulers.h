@@ -1,11 +1,12 @@
 /*
  * schedulers.h - placing connections and requests on schedulers.
  *
- * As SQL Server does it: a connection gets a preferred scheduler, the least loaded one, round
- * robin among equals; every request is placed anew and moves where the preferred one carries
- * clearly more than the others.  What counts as load is a request that has been running for a
- * while (schedulers_settle()): a worker shall not be moved by somebody's short question.  A scheduler is
- * a count here, not a thread: the operating system runs the sessions.  Thread-safe; no other mutex is taken while this one is held.
+ * As SQL Server does it: a connection gets a preferred scheduler, the least loaded one,
+ * round robin among equals; every request is placed anew and moves where the preferred
+ * one carries clearly more than the others.  What counts as load is a request that has
+ * been running for a while (schedulers_settle()): a worker shall not be moved by
+ * somebody's short question.  A scheduler is a count here, not a thread: the operating
+ * system runs the sessions.  Thread-safe; no other mutex is taken while this one is held.
  */
 #ifndef FRD_NET_SCHEDULERS_H
 #define FRD_NET_SCHEDULERS_H

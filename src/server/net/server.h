@@ -1,9 +1,9 @@
 /*
  * server.h - the server as its sessions see it: configuration, session list, schedulers.
  *
- * Thread-safe.  Lock order: the session list's mutex, then the schedulers' mutex; session_get_info()
- * and session_cancel() are called under the list's mutex, so neither may wait for anything that a
- * session holds while it calls in here.
+ * Thread-safe.  Lock order: the session list's mutex, then the schedulers' mutex;
+ * session_get_info() and session_cancel() are called under the list's mutex, so neither
+ * may wait for anything that a session holds while it calls in here.
  */
 #ifndef FRD_NET_SERVER_H
 #define FRD_NET_SERVER_H
@@ -14,12 +14,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct server;       /* opaque */
-struct client;       /* one connection in the session list; opaque */
-struct session;      /* tsql/session.h */
-struct session_info; /* tsql/exec.h */
-struct store;        /* store/store.h */
-struct wlock_graph;  /* store/lock.h */
+struct server;          /* opaque */
+struct client;          /* one connection in the session list; opaque */
+struct session;         /* tsql/session.h */
+struct session_info;    /* tsql/exec.h */
+struct store;           /* store/store.h */
+struct wlock_graph;     /* store/lock.h */
 struct tls_credentials; /* tds/tls.h */
 
 enum {
@@ -36,12 +36,12 @@ struct server_config {
     const char *user;
     const char *password; /* NULL: none is asked for (--no-password) */
     const char *data_dir;
-    const char *server_name; /* @@SERVERNAME */
-    int schedulers;   /* 1..1024 */
-    int max_sessions; /* 1..32767 */
+    const char *server_name;           /* @@SERVERNAME */
+    int schedulers;                    /* 1..1024 */
+    int max_sessions;                  /* 1..32767 */
     const struct tls_credentials *tls; /* NULL: no encryption is offered */
-    bool require_tls; /* clients that do not encrypt are refused */
-    bool discard;     /* bulk rows are decoded, checked and counted, not stored */
+    bool require_tls;                  /* clients that do not encrypt are refused */
+    bool discard; /* bulk rows are decoded, checked and counted, not stored */
 };
 
 /* config is borrowed for the server's life. */
@@ -61,7 +61,8 @@ struct client_login {
     uint32_t client_pid, tds_version, packet_size;
 };
 
-/* NULL when max_sessions are connected.  Free with client_remove(). address: "127.0.0.1". */
+/* NULL when max_sessions are connected.  Free with client_remove(). address: "127.0.0.1".
+ */
 struct client *client_add(struct server *srv, int fd, const char *address);
 void client_remove(struct client **cp); /* accepts &NULL */
 int client_spid(const struct client *c);
@@ -70,11 +71,12 @@ void client_set_login(struct client *c, const struct client_login *login);
 void client_set_session(struct client *c, struct session *s);
 /* All that comes in is TLS: an attention can only be told from its coming. */
 void client_set_encrypted(struct client *c);
-/* A request begins or ends: places it on a scheduler, measures its time and the thread's CPU. */
+/* A request begins or ends: places it on a scheduler, measures its time and the thread's
+ * CPU. */
 void client_request_begin(struct client *c);
 void client_request_end(struct client *c);
-/* The request's message has been read to its end: from here to its end an attention is looked
-   for in the connection's socket. */
+/* The request's message has been read to its end: from here to its end an attention is
+   looked for in the connection's socket. */
 void client_watch(struct client *c);
 struct client_traffic {
     int64_t packets_received, packets_sent, bytes_received, bytes_sent;
@@ -83,9 +85,9 @@ struct client_traffic {
 void client_set_traffic(struct client *c, const struct client_traffic *t);
 
 /*
- * Every session of the server.  What the list knows (spid, login, host, program, times, CPU,
- * scheduler, status) is filled here, the rest by session_get_info().  Fills at most max, returns
- * how many there are.
+ * Every session of the server.  What the list knows (spid, login, host, program, times,
+ * CPU, scheduler, status) is filled here, the rest by session_get_info().  Fills at most
+ * max, returns how many there are.
  */
 size_t server_sessions(struct server *srv, struct session_info *out, size_t max);
 
@@ -100,10 +102,12 @@ struct client_info {
 };
 size_t server_clients(struct server *srv, struct client_info *out, size_t max);
 
-/* Of the session with this spid: CPU time of all its requests, microseconds, and its scheduler. */
+/* Of the session with this spid: CPU time of all its requests, microseconds, and its
+ * scheduler. */
 int64_t server_cpu_us(struct server *srv, int spid);
 int server_scheduler_of(struct server *srv, int spid);
-/* KILL: its statement is cancelled and its connection closed; false: no such session (6106). */
+/* KILL: its statement is cancelled and its connection closed; false: no such session
+ * (6106). */
 bool server_kill(struct server *srv, int spid);
 /* Sessions whose current database is this one: DROP DATABASE asks (3702). */
 size_t server_sessions_in(struct server *srv, const char *database, int except_spid);

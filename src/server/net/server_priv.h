@@ -24,7 +24,7 @@ struct client {
     char user[129], host[129], program[129], interface[129];
     uint32_t client_pid, tds_version, packet_size;
     int64_t login_time, request_start, last_request_end; /* 0: never */
-    int scheduler;       /* of the present or last request */
+    int scheduler; /* of the present or last request */
     bool in_request;
     bool settled;   /* the request runs for a while already: a load of its scheduler */
     bool has_clock; /* the clock below is that of the request's living thread */
@@ -43,7 +43,7 @@ struct server {
     struct schedulers *schedulers;
     int64_t started;
 
-    pthread_mutex_t mutex; /* the list; before that of the schedulers */
+    pthread_mutex_t mutex;   /* the list; before that of the schedulers */
     struct client **clients; /* by spid - SERVER_FIRST_SPID */
     int count;
     struct network_waits waits; /* wait_ms and max_ms hold microseconds here */
@@ -51,9 +51,9 @@ struct server {
 
 /* Now as datetime2 ticks, local time. */
 int64_t server_now(void);
-/* Called every few hundredths of a second: an attention packet (or the end of the connection) that
-   waits in the socket of a running request cancels its statement; requests that have been
-   running for 50 ms become loads of their schedulers. */
+/* Called every few hundredths of a second: an attention packet (or the end of the
+   connection) that waits in the socket of a running request cancels its statement;
+   requests that have been running for 50 ms become loads of their schedulers. */
 void server_tick(struct server *srv);
 /* Cancel all statements and shut all connections; their threads end by themselves. */
 void server_shut_clients(struct server *srv);

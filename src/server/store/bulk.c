@@ -17,7 +17,7 @@ struct bulk_spool {
     struct handle *h;
     struct spool *rows;
     int32_t table_id;
-    uint64_t number;        /* for savepoints */
+    uint64_t number; /* for savepoints */
     bool identity_given, checked;
     /* the shape that the rows have; another one at the end is an error */
     int32_t *column_ids;
@@ -46,8 +46,8 @@ struct bulk_load {
     size_t ncols;
     struct value *row;
     enum default_kind *kinds;
-    struct value *defaults;  /* DEFAULT_CONSTANT: owned */
-    int *default_cell;       /* DEFAULT_EVERY_ROW: column of default_st */
+    struct value *defaults; /* DEFAULT_CONSTANT: owned */
+    int *default_cell;      /* DEFAULT_EVERY_ROW: column of default_st */
     sqlite3_stmt *default_st;
     bool *given;
     struct spool *rows;
@@ -80,9 +80,11 @@ static bool add_column(struct bulk_load *l, const struct bulk_column *bc, size_t
         rc->type.collation = c->type.collation;
     sc->column = c->type.id == TY_ROWVERSION ? SIZE_MAX : (size_t)(c - l->t->columns);
     sc->alike = types_stored_alike(&rc->type, &c->type);
-    sc->padded = c->type.id == TY_CHAR || c->type.id == TY_NCHAR || c->type.id == TY_BINARY;
+    sc->padded =
+        c->type.id == TY_CHAR || c->type.id == TY_NCHAR || c->type.id == TY_BINARY;
     sc->length = TYPE_MAX;
-    if ((type_is_string(c->type.id) || type_is_binary(c->type.id)) && !type_is_lob(&c->type))
+    if ((type_is_string(c->type.id) || type_is_binary(c->type.id)) &&
+        !type_is_lob(&c->type))
         sc->length = type_length(&c->type);
     if (sc->padded && (sc->scratch = bind_alloc(&l->b, (size_t)sc->length + 1)) == NULL)
         return false;
@@ -122,14 +124,15 @@ static bool evaluate_defaults(struct bulk_load *l)
     if (run_step(&l->b, l->default_st) != SQLITE_ROW)
         return false;
     for (size_t i = 0; !l->defaults_ready && i < l->t->ncolumns; i++) {
-        struct value v = { 0 }, column = { 0 };
+        struct value v = {0}, column = {0};
         struct sqltype type = l->defaults[i].type;
         bool ok;
 
         if (l->kinds[i] != DEFAULT_CONSTANT)
             continue;
         ok = run_value(l->default_st, l->default_cell[i], &type, &v) &&
-             writer_assign(&l->w, i, &v, &column) && value_copy(&l->defaults[i], &column, l->b.e);
+             writer_assign(&l->w, i, &v, &column) &&
+             value_copy(&l->defaults[i], &column, l->b.e);
         value_free(&column);
         value_free(&v);
         if (!ok)
@@ -158,7 +161,8 @@ static bool open_load(struct bulk_load *l, const struct bulk_stmt *st)
     l->given = bind_alloc(&l->b, (l->t->ncolumns + 1) * sizeof(*l->given));
     types = bind_alloc(&l->b, (l->t->ncolumns + 1) * sizeof(*types));
     if (l->cols == NULL || l->stream == NULL || l->row == NULL || l->kinds == NULL ||
-        l->defaults == NULL || l->default_cell == NULL || l->given == NULL || types == NULL)
+        l->defaults == NULL || l->default_cell == NULL || l->given == NULL ||
+        types == NULL)
         return false;
     for (size_t i = 0; i < st->ncolumns; i++)
         if (!add_column(l, &st->columns[i], i))
@@ -238,23 +242,24 @@ static bool is_ascii(const char *p, size_t n)
     return all < 0x80;
 }
 
-/* True when the text or binary surely fits the column: its bytes in UTF-8 are at least its units. */
+/* True when the text or binary surely fits the column: its bytes in UTF-8 are at least
+ * its units. */
 static bool surely_fits(const struct stream_column *sc, const struct value *v)
 {
     return sc->length == TYPE_MAX || v->u.s.n <= (size_t)sc->length;
 }
 
-static bool put_padded(struct bulk_load *l, struct stream_column *sc, const struct value *v,
-                       struct value *out)
+static bool put_padded(struct bulk_load *l, struct stream_column *sc,
+                       const struct value *v, struct value *out)
 {
     const struct sqltype *to = &l->t->columns[sc->column].type;
     bool binary = to->id == TY_BINARY;
 
     if (v->u.s.n == (size_t)sc->length && sc->alike) {
         *out = *v;
-    } else if (v->u.s.n < (size_t)sc->length && (binary ? type_is_binary(v->type.id)
-                                                        : type_is_string(v->type.id) &&
-                                                              is_ascii(v->u.s.p, v->u.s.n))) {
+    } else if (v->u.s.n < (size_t)sc->length &&
+               (binary ? type_is_binary(v->type.id)
+                       : type_is_string(v->type.id) && is_ascii(v->u.s.p, v->u.s.n))) {
         memcpy(sc->scratch, v->u.s.p, v->u.s.n);
         memset(sc->scratch + v->u.s.n, binary ? 0 : ' ', (size_t)sc->length - v->u.s.n);
         *out = *v;
@@ -290,7 +295,7 @@ static bool put_cell(struct bulk_load *l, struct stream_column *sc, const struct
 
 static bool put_default(struct bulk_load *l, size_t i)
 {
-    struct value v = { 0 };
+    struct value v = {0};
     bool ok;
 
     if (l->kinds[i] == DEFAULT_CONSTANT) {
@@ -340,7 +345,7 @@ static bool check_row(struct bulk_load *l)
         struct value *v = &l->row[id - l->t->columns];
         bool ok;
 
-        *v = (struct value){ .type = id->type };
+        *v = (struct value){.type = id->type};
         ok = writer_check(&l->w, l->row);
         value_set_null(v, id->type);
         return ok;
@@ -435,18 +440,20 @@ static bool same_shape(const struct bulk_spool *s, const struct cat_table *t)
     if (t->ncolumns != s->ncolumns)
         return false;
     for (size_t i = 0; i < s->ncolumns; i++)
-        if (t->columns[i].id != s->column_ids[i] || !type_equal(&t->columns[i].type, &s->types[i]))
+        if (t->columns[i].id != s->column_ids[i] ||
+            !type_equal(&t->columns[i].type, &s->types[i]))
             return false;
     return true;
 }
 
-static bool insert_rows(struct binder *b, struct bulk_spool *s, const struct table_ref *ref)
+static bool insert_rows(struct binder *b, struct bulk_spool *s,
+                        const struct table_ref *ref)
 {
     const struct cat_table *t = ref->table;
     struct value *row = bind_alloc(b, (t->ncolumns + 1) * sizeof(*row));
     size_t id_at = t->identity == NULL ? 0 : (size_t)(t->identity - t->columns);
     struct identity_source ids;
-    struct row_writer w = { 0 };
+    struct row_writer w = {0};
     bool ok, version = false;
     int got = 0;
 
@@ -459,7 +466,8 @@ static bool insert_rows(struct binder *b, struct bulk_spool *s, const struct tab
             identity_given(&ids, &row[id_at]);
         else if (t->identity != NULL)
             ok = identity_next(&ids, &row[id_at]);
-        ok = ok && (!version || write_rowversion(b, t, row)) && writer_insert(&w, row, NULL);
+        ok = ok && (!version || write_rowversion(b, t, row)) &&
+             writer_insert(&w, row, NULL);
     }
     ok = ok && got == 0 && identity_close(&ids, false);
     if (ok && !s->checked)
@@ -472,11 +480,12 @@ static bool insert_rows(struct binder *b, struct bulk_spool *s, const struct tab
 static bool bring_in(struct exec_ctx *ctx, struct bulk_spool *s, bool temp)
 {
     struct database *db = handle_database(s->h);
-    struct binder b = { 0 };
-    struct table_ref ref = { 0 };
+    struct binder b = {0};
+    struct table_ref ref = {0};
     const struct cat_object *o;
     const struct cat_schema *schema;
-    bool ok = (temp ? txn_temp_begin(ctx, db) : txn_write_begin(ctx, db)) && binder_init(&b, ctx, db);
+    bool ok = (temp ? txn_temp_begin(ctx, db) : txn_write_begin(ctx, db)) &&
+              binder_init(&b, ctx, db);
 
     if (ok) {
         ref.cat = temp ? b.temp : b.cat;
@@ -487,7 +496,9 @@ static bool bring_in(struct exec_ctx *ctx, struct bulk_spool *s, bool temp)
         ref.schema = schema == NULL ? "dbo" : schema->name;
         ref.sql = bind_text(&b, "t%d", (int)s->table_id);
         if (ref.table == NULL || !same_shape(s, ref.table))
-            ok = sqlerr_setf(&ctx->err, 4891, 16, "Insert bulk failed due to a schema change of the target table.");
+            ok = sqlerr_setf(
+                &ctx->err, 4891, 16,
+                "Insert bulk failed due to a schema change of the target table.");
         else
             ok = ref.sql != NULL && insert_rows(&b, s, &ref);
     }

@@ -1,19 +1,19 @@
 /*
  * bulk.h - rows of INSERT BULK: checked as they come, set aside, brought in at the end.
  *
- * bulk_open() .. bulk_end() are declared in tsql/exec.h.  A row is checked and completed (length,
- * NOT NULL, defaults, CHECK where asked) when it arrives and goes to a spool of the session.  At
- * the end of the stream it is inserted, unless a transaction is open and the table has neither
- * unique nor foreign keys: then the spool waits for COMMIT, and no lock is held meanwhile, so
- * that any number of loads into one heap run at once.  A statement of the same session that
- * touches the table brings its rows in first.
+ * bulk_open() .. bulk_end() are declared in tsql/exec.h.  A row is checked and completed
+ * (length, NOT NULL, defaults, CHECK where asked) when it arrives and goes to a spool of
+ * the session.  At the end of the stream it is inserted, unless a transaction is open and
+ * the table has neither unique nor foreign keys: then the spool waits for COMMIT, and no
+ * lock is held meanwhile, so that any number of loads into one heap run at once.  A
+ * statement of the same session that touches the table brings its rows in first.
  */
 #ifndef FRD_STORE_BULK_H
 #define FRD_STORE_BULK_H
 
 #include "server/store/handle.h"
 
-struct bulk_load;  /* the stream that is open */
+struct bulk_load; /* the stream that is open */
 
 /* Where the session keeps its open stream (handle.c). */
 struct bulk_load **session_bulk_load(struct session *s);

@@ -15,23 +15,28 @@ static const char *const install_sql[] = {
     "CREATE TABLE %s.fr_schema(id INTEGER PRIMARY KEY, name)",
     "CREATE TABLE %s.fr_object(id INTEGER PRIMARY KEY, schema_id, parent_id, name, type, "
     "system_named, created, modified, text)",
-    "CREATE TABLE %s.fr_column(table_id, id, name, type_id, is_numeric, is_sysname, prec, scale, "
-    "max_bytes, collation, nullable, rowguid, is_identity, seed, incr, persisted, computed, "
+    "CREATE TABLE %s.fr_column(table_id, id, name, type_id, is_numeric, is_sysname, "
+    "prec, scale, "
+    "max_bytes, collation, nullable, rowguid, is_identity, seed, incr, persisted, "
+    "computed, "
     "default_id, default_text, PRIMARY KEY(table_id, id)) WITHOUT ROWID",
-    "CREATE TABLE %s.fr_index(table_id, id, name, clustered, is_unique, is_pk, is_uq, columnstore, "
+    "CREATE TABLE %s.fr_index(table_id, id, name, clustered, is_unique, is_pk, is_uq, "
+    "columnstore, "
     "ignore_dup, constraint_id, filter, PRIMARY KEY(table_id, id)) WITHOUT ROWID",
     "CREATE TABLE %s.fr_key(table_id, index_id, ord, column_id, is_desc, included, "
     "PRIMARY KEY(table_id, index_id, ord)) WITHOUT ROWID",
     "CREATE TABLE %s.fr_check(table_id, id, column_id, disabled, not_trusted, "
     "PRIMARY KEY(table_id, id)) WITHOUT ROWID",
-    "CREATE TABLE %s.fr_fk(table_id, id, ref_id, on_delete, on_update, disabled, not_trusted, "
+    "CREATE TABLE %s.fr_fk(table_id, id, ref_id, on_delete, on_update, disabled, "
+    "not_trusted, "
     "PRIMARY KEY(table_id, id)) WITHOUT ROWID",
     "CREATE TABLE %s.fr_fk_column(fk_id, ord, column_id, ref_column_id, "
     "PRIMARY KEY(fk_id, ord)) WITHOUT ROWID",
     /* apart from fr_column: it changes with every insert */
     "CREATE TABLE %s.fr_identity(table_id INTEGER PRIMARY KEY, last)",
     "INSERT INTO %s.fr_meta VALUES('stamp', 1), ('next_object_id', 0), ('format', 1)",
-    "INSERT INTO %s.fr_schema VALUES(1, 'dbo'), (2, 'guest'), (3, 'INFORMATION_SCHEMA'), (4, 'sys')",
+    "INSERT INTO %s.fr_schema VALUES(1, 'dbo'), (2, 'guest'), (3, 'INFORMATION_SCHEMA'), "
+    "(4, 'sys')",
 };
 
 bool catalog_sqlite_error(sqlite3 *db, struct sqlerr *e)

@@ -17,7 +17,8 @@
 #include <sqlite3.h>
 
 enum {
-    CATALOG_MAX_BYTES = 256 * 1024 * 1024, /* one picture, parsed expressions not counted */
+    CATALOG_MAX_BYTES =
+        256 * 1024 * 1024, /* one picture, parsed expressions not counted */
     CATALOG_NAME_CHARS = 128,
     CATALOG_MAX_COLUMNS = 1024,
     SCHEMA_DBO = 1,
@@ -42,7 +43,7 @@ struct cat_object {
     bool system_named; /* constraint whose name we made */
     int64_t created;   /* datetime: 1/300 s since 1900-01-01 */
     int64_t modified;
-    const char *text;  /* P, V: source; C: the expression; else NULL */
+    const char *text;        /* P, V: source; C: the expression; else NULL */
     struct cat_table *table; /* U: its columns; V with bound columns: none */
 };
 
@@ -112,7 +113,7 @@ struct cat_table {
 };
 
 struct catalog {
-    int64_t stamp;   /* never the same for two states of a database in one process */
+    int64_t stamp; /* never the same for two states of a database in one process */
     bool temp;
     struct cat_schema *schemas;
     size_t nschemas;
@@ -125,7 +126,8 @@ struct catalog {
 /* Make the catalog tables in an empty SQLite schema. */
 bool catalog_install(sqlite3 *db, const char *schema, struct sqlerr *e);
 /* Load; *out is counted once for the caller. */
-bool catalog_load(sqlite3 *db, const char *schema, struct catalog **out, struct sqlerr *e);
+bool catalog_load(sqlite3 *db, const char *schema, struct catalog **out,
+                  struct sqlerr *e);
 struct catalog *catalog_ref(struct catalog *c);
 void catalog_release(struct catalog **cp); /* accepts &NULL */
 
@@ -139,7 +141,8 @@ const struct cat_column *table_column(const struct cat_table *t, const char *nam
 const struct cat_column *table_column_id(const struct cat_table *t, int32_t id);
 const struct cat_index *table_index(const struct cat_table *t, const char *name);
 bool table_is_heap(const struct cat_table *t);
-/* True when rows of the table must be checked against others: unique keys, foreign keys. */
+/* True when rows of the table must be checked against others: unique keys, foreign keys.
+ */
 bool table_has_keys(const struct cat_table *t);
 
 /* Names of objects, columns, schemas: the server's collation, trailing blanks ignored. */

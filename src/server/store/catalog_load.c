@@ -1,8 +1,9 @@
 /*
  * catalog_load.c - read the catalog tables into a picture.
  *
- * Some ten queries, ordered so that each row finds its table by moving forward.  Stored expressions
- * (DEFAULT, CHECK, computed columns, filters) are parsed here, once a picture.
+ * Some ten queries, ordered so that each row finds its table by moving forward.  Stored
+ * expressions (DEFAULT, CHECK, computed columns, filters) are parsed here, once a
+ * picture.
  */
 #include "server/store/catalog_priv.h"
 
@@ -54,7 +55,8 @@ void catalog_release(struct catalog **cp)
 
 static bool out_of_memory(struct loader *l)
 {
-    return sqlerr_setf(l->e, 701, 17, "There is insufficient system memory to load the catalog.");
+    return sqlerr_setf(l->e, 701, 17,
+                       "There is insufficient system memory to load the catalog.");
 }
 
 static bool ask(struct loader *l, const char *fmt, sqlite3_stmt **out)
@@ -88,7 +90,8 @@ static const char *text_at(struct loader *l, sqlite3_stmt *st, int i)
 {
     const char *s = (const char *)sqlite3_column_text(st, i);
 
-    return s == NULL ? NULL : arena_text(l->p->arena, s, (size_t)sqlite3_column_bytes(st, i));
+    return s == NULL ? NULL
+                     : arena_text(l->p->arena, s, (size_t)sqlite3_column_bytes(st, i));
 }
 
 static int32_t int_at(sqlite3_stmt *st, int i)
@@ -123,7 +126,8 @@ static bool load_schemas(struct loader *l)
     sqlite3_stmt *st;
     int rc;
 
-    c->schemas = n < 0 ? NULL : arena_alloc(l->p->arena, (size_t)n * sizeof(*c->schemas) + 1);
+    c->schemas =
+        n < 0 ? NULL : arena_alloc(l->p->arena, (size_t)n * sizeof(*c->schemas) + 1);
     if (c->schemas == NULL)
         return out_of_memory(l);
     if (!ask(l, "SELECT id, name FROM %s.fr_schema ORDER BY id", &st))
@@ -170,11 +174,15 @@ static bool load_objects(struct loader *l)
     sqlite3_stmt *st;
     int rc;
 
-    c->objects = n < 0 ? NULL : arena_alloc(l->p->arena, (size_t)n * sizeof(*c->objects) + 1);
+    c->objects =
+        n < 0 ? NULL : arena_alloc(l->p->arena, (size_t)n * sizeof(*c->objects) + 1);
     if (c->objects == NULL)
         return out_of_memory(l);
-    if (!ask(l, "SELECT id, schema_id, parent_id, name, type, system_named, created, modified, text "
-                "FROM %s.fr_object ORDER BY id", &st))
+    if (!ask(l,
+             "SELECT id, schema_id, parent_id, name, type, system_named, created, "
+             "modified, text "
+             "FROM %s.fr_object ORDER BY id",
+             &st))
         return false;
     while ((rc = sqlite3_step(st)) == SQLITE_ROW && c->nobjects < (size_t)n)
         if (!load_object(l, st, &c->objects[c->nobjects++])) {
@@ -242,9 +250,13 @@ static bool load_columns(struct loader *l)
     bool ok = true;
     int rc;
 
-    if (!ask(l, "SELECT table_id, id, name, type_id, is_numeric, is_sysname, prec, scale, max_bytes, "
-                "collation, nullable, rowguid, is_identity, seed, incr, persisted, computed, "
-                "default_id, default_text FROM %s.fr_column ORDER BY table_id, id", &st))
+    if (!ask(
+            l,
+            "SELECT table_id, id, name, type_id, is_numeric, is_sysname, prec, scale, "
+            "max_bytes, "
+            "collation, nullable, rowguid, is_identity, seed, incr, persisted, computed, "
+            "default_id, default_text FROM %s.fr_column ORDER BY table_id, id",
+            &st))
         return false;
     while (ok && (rc = sqlite3_step(st)) == SQLITE_ROW) {
         struct cat_table *t = table_at(l, st);
@@ -275,8 +287,11 @@ static bool load_indexes(struct loader *l)
     bool ok = true;
     int rc = SQLITE_DONE;
 
-    if (!ask(l, "SELECT table_id, id, name, clustered, is_unique, is_pk, is_uq, columnstore, "
-                "ignore_dup, constraint_id, filter FROM %s.fr_index ORDER BY table_id, id", &st))
+    if (!ask(
+            l,
+            "SELECT table_id, id, name, clustered, is_unique, is_pk, is_uq, columnstore, "
+            "ignore_dup, constraint_id, filter FROM %s.fr_index ORDER BY table_id, id",
+            &st))
         return false;
     while (ok && (rc = sqlite3_step(st)) == SQLITE_ROW) {
         struct cat_table *t = table_at(l, st);
@@ -300,8 +315,9 @@ static bool load_indexes(struct loader *l)
         x->ignore_dup_key = sqlite3_column_int(st, 8) != 0;
         x->constraint_id = int_at(st, 9);
         x->filter = text_at(l, st, 10);
-        ok = x->name == NULL ? out_of_memory(l)
-                             : x->filter == NULL || parse_kept(l, x->filter, &x->filter_expr);
+        ok = x->name == NULL
+                 ? out_of_memory(l)
+                 : x->filter == NULL || parse_kept(l, x->filter, &x->filter_expr);
     }
     if (!ok) {
         sqlite3_finalize(st);
@@ -316,8 +332,10 @@ static bool load_keys(struct loader *l)
     bool ok = true;
     int rc = SQLITE_DONE;
 
-    if (!ask(l, "SELECT table_id, index_id, column_id, is_desc, included FROM %s.fr_key "
-                "ORDER BY table_id, index_id, ord", &st))
+    if (!ask(l,
+             "SELECT table_id, index_id, column_id, is_desc, included FROM %s.fr_key "
+             "ORDER BY table_id, index_id, ord",
+             &st))
         return false;
     while (ok && (rc = sqlite3_step(st)) == SQLITE_ROW) {
         struct cat_table *t = table_at(l, st);
@@ -332,9 +350,10 @@ static bool load_keys(struct loader *l)
         if (x->keys == NULL)
             ok = out_of_memory(l);
         else
-            x->keys[x->nkeys++] = (struct cat_key){ .column_id = int_at(st, 2),
-                                                    .desc = sqlite3_column_int(st, 3) != 0,
-                                                    .included = sqlite3_column_int(st, 4) != 0 };
+            x->keys[x->nkeys++] =
+                (struct cat_key){.column_id = int_at(st, 2),
+                                 .desc = sqlite3_column_int(st, 3) != 0,
+                                 .included = sqlite3_column_int(st, 4) != 0};
     }
     if (!ok) {
         sqlite3_finalize(st);
@@ -349,8 +368,10 @@ static bool load_checks(struct loader *l)
     bool ok = true;
     int rc = SQLITE_DONE;
 
-    if (!ask(l, "SELECT table_id, id, column_id, disabled, not_trusted FROM %s.fr_check "
-                "ORDER BY table_id, id", &st))
+    if (!ask(l,
+             "SELECT table_id, id, column_id, disabled, not_trusted FROM %s.fr_check "
+             "ORDER BY table_id, id",
+             &st))
         return false;
     while (ok && (rc = sqlite3_step(st)) == SQLITE_ROW) {
         struct cat_table *t = table_at(l, st);
@@ -385,7 +406,9 @@ static bool load_fk_columns(struct loader *l, struct cat_fk *f)
     size_t room = 16; /* key columns of an index, as SQL Server allows (32 since 2016) */
     int rc;
 
-    if (!ask(l, "SELECT column_id, ref_column_id FROM %s.fr_fk_column WHERE fk_id = ?1 ORDER BY ord",
+    if (!ask(l,
+             "SELECT column_id, ref_column_id FROM %s.fr_fk_column WHERE fk_id = ?1 "
+             "ORDER BY ord",
              &st))
         return false;
     sqlite3_bind_int(st, 1, f->object->id);
@@ -416,7 +439,8 @@ static bool link_fks(struct loader *l)
             continue;
         if (from->table->nfks++ == 0)
             from->table->fks = &c->fks[i];
-        to->table->refs = grow(l, to->table->refs, to->table->nrefs, sizeof(*to->table->refs));
+        to->table->refs =
+            grow(l, to->table->refs, to->table->nrefs, sizeof(*to->table->refs));
         if (to->table->refs == NULL)
             return out_of_memory(l);
         to->table->refs[to->table->nrefs++] = &c->fks[i];
@@ -434,8 +458,10 @@ static bool load_fks(struct loader *l)
     c->fks = n < 0 ? NULL : arena_alloc(l->p->arena, (size_t)n * sizeof(*c->fks) + 1);
     if (c->fks == NULL)
         return out_of_memory(l);
-    if (!ask(l, "SELECT table_id, id, ref_id, on_delete, on_update, disabled, not_trusted "
-                "FROM %s.fr_fk ORDER BY table_id, id", &st))
+    if (!ask(l,
+             "SELECT table_id, id, ref_id, on_delete, on_update, disabled, not_trusted "
+             "FROM %s.fr_fk ORDER BY table_id, id",
+             &st))
         return false;
     while ((rc = sqlite3_step(st)) == SQLITE_ROW && c->nfks < (size_t)n) {
         struct cat_fk *f = &c->fks[c->nfks];
@@ -460,11 +486,11 @@ static bool load_fks(struct loader *l)
 
 bool catalog_load(sqlite3 *db, const char *schema, struct catalog **out, struct sqlerr *e)
 {
-    static bool (*const steps[])(struct loader *) = { load_schemas, load_objects, load_columns,
-                                                      load_indexes, load_keys, load_checks,
-                                                      load_fks };
+    static bool (*const steps[])(struct loader *) = {
+        load_schemas, load_objects, load_columns, load_indexes,
+        load_keys,    load_checks,  load_fks};
     struct picture *p = calloc(1, sizeof(*p));
-    struct loader l = { .db = db, .schema = schema, .p = p, .e = e };
+    struct loader l = {.db = db, .schema = schema, .p = p, .e = e};
     sqlite3_stmt *snapshot = NULL;
     bool ok = true;
 
@@ -477,7 +503,8 @@ bool catalog_load(sqlite3 *db, const char *schema, struct catalog **out, struct 
     if (p->arena == NULL)
         ok = out_of_memory(&l);
     /* this row held open keeps one snapshot under all the queries */
-    p->pub.stamp = ok ? ask_number(&l, "SELECT v FROM %s.fr_meta WHERE k = 'stamp'", &snapshot) : 0;
+    p->pub.stamp =
+        ok ? ask_number(&l, "SELECT v FROM %s.fr_meta WHERE k = 'stamp'", &snapshot) : 0;
     for (size_t i = 0; ok && i < sizeof(steps) / sizeof(steps[0]); i++)
         ok = steps[i](&l);
     sqlite3_finalize(snapshot);

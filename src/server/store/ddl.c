@@ -23,7 +23,8 @@ bool ddl_write(struct ddl *d, const char *sql, const char *types, ...)
     int rc;
 
     /* the callers' literals, with %s for the schema only */
-    sqlite3_snprintf(sizeof(text), text, sql, d->temp ? "temp" : "main", d->temp ? "temp" : "main");
+    sqlite3_snprintf(sizeof(text), text, sql, d->temp ? "temp" : "main",
+                     d->temp ? "temp" : "main");
     if (!run_plain(d->b, text, &st))
         return false;
     va_start(ap, types);
@@ -61,8 +62,9 @@ bool ddl_reload(struct ddl *d)
 
 bool ddl_next_id(struct ddl *d, int32_t *id)
 {
-    const char *sql = d->temp ? "UPDATE temp.fr_meta SET v=v+1 WHERE k='next_object_id' RETURNING v"
-                              : "UPDATE main.fr_meta SET v=v+1 WHERE k='next_object_id' RETURNING v";
+    const char *sql =
+        d->temp ? "UPDATE temp.fr_meta SET v=v+1 WHERE k='next_object_id' RETURNING v"
+                : "UPDATE main.fr_meta SET v=v+1 WHERE k='next_object_id' RETURNING v";
     sqlite3_stmt *st;
     bool ok;
 
@@ -81,9 +83,10 @@ bool ddl_add_object(struct ddl *d, const struct ddl_object *o)
 
     if (catalog_object(ddl_catalog(d), o->schema_id, o->name) != NULL)
         return sqlerr_set(d->b->e, 2714, o->name);
-    return ddl_write(d, "INSERT INTO %s.fr_object VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9)", "iiissiiis",
-                     (int64_t)o->id, (int64_t)o->schema_id, (int64_t)o->parent_id, o->name, o->type,
-                     (int64_t)o->system_named, now, now, o->text);
+    return ddl_write(d, "INSERT INTO %s.fr_object VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9)",
+                     "iiissiiis", (int64_t)o->id, (int64_t)o->schema_id,
+                     (int64_t)o->parent_id, o->name, o->type, (int64_t)o->system_named,
+                     now, now, o->text);
 }
 
 const struct cat_table *ddl_table(const struct ddl *d, int32_t id)
@@ -93,8 +96,8 @@ const struct cat_table *ddl_table(const struct ddl *d, int32_t id)
     return o == NULL ? NULL : o->table;
 }
 
-const char *ddl_system_name(struct ddl *d, const char *prefix, const char *table, const char *column,
-                            int32_t id)
+const char *ddl_system_name(struct ddl *d, const char *prefix, const char *table,
+                            const char *column, int32_t id)
 {
     if (column == NULL)
         return bind_text(d->b, "%s__%.40s__%08X", prefix, table, (unsigned)id);
@@ -115,7 +118,7 @@ static bool is_temp_name(const struct name *n)
 
 bool ddl_run(struct binder *b, const struct stmt *st)
 {
-    struct ddl d = { .b = b };
+    struct ddl d = {.b = b};
 
     b->ctx->rows = -1;
     if (session_options(b->ctx->session)->fmtonly)
@@ -144,9 +147,9 @@ bool ddl_run(struct binder *b, const struct stmt *st)
         return ddl_alter_database(&d, st->u.database);
     case ST_DROP:
         d.verb = "DROP";
-        d.temp = st->u.drop->nnames > 0 && is_temp_name(st->u.drop->tables != NULL
-                                                            ? &st->u.drop->tables[0]
-                                                            : &st->u.drop->names[0]);
+        d.temp = st->u.drop->nnames > 0 &&
+                 is_temp_name(st->u.drop->tables != NULL ? &st->u.drop->tables[0]
+                                                         : &st->u.drop->names[0]);
         return ddl_drop(&d, st->u.drop);
     default:
         return bind_unsupported(b, "This statement");

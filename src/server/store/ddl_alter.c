@@ -23,20 +23,25 @@ static bool table_empty(struct ddl *d, const struct cat_table *t, bool *empty)
 /* ---- ADD ---- */
 
 /* Rows that are there already: defaults, identity values. */
-static bool fill_column(struct ddl *d, const struct cat_table *t, const struct cat_column *c)
+static bool fill_column(struct ddl *d, const struct cat_table *t,
+                        const struct cat_column *c)
 {
     const char *sql;
     struct bexpr x;
     bool stored = d->b->stored, ok;
 
     if (c->identity) {
-        sql = bind_text(d->b, "UPDATE t%d SET c%d=%lld+%lld*((SELECT count(*) FROM t%d AS o WHERE o.rowid<t%d.rowid))",
-                        (int)t->object->id, (int)c->id, (long long)c->seed, (long long)c->increment,
-                        (int)t->object->id, (int)t->object->id);
+        sql = bind_text(d->b,
+                        "UPDATE t%d SET c%d=%lld+%lld*((SELECT count(*) FROM t%d AS o "
+                        "WHERE o.rowid<t%d.rowid))",
+                        (int)t->object->id, (int)c->id, (long long)c->seed,
+                        (long long)c->increment, (int)t->object->id, (int)t->object->id);
         if (sql == NULL || !run_sql(d->b, sql))
             return false;
-        sql = bind_text(d->b, "INSERT OR REPLACE INTO fr_identity SELECT %d, %lld+%lld*(count(*)-1) FROM t%d "
-                              "HAVING count(*)>0",
+        sql = bind_text(d->b,
+                        "INSERT OR REPLACE INTO fr_identity SELECT %d, "
+                        "%lld+%lld*(count(*)-1) FROM t%d "
+                        "HAVING count(*)>0",
                         (int)t->object->id, (long long)c->seed, (long long)c->increment,
                         (int)t->object->id);
         return sql != NULL && run_sql(d->b, sql);
@@ -46,7 +51,9 @@ static bool fill_column(struct ddl *d, const struct cat_table *t, const struct c
     d->b->stored = true;
     ok = bind_expr(d->b, NULL, c->default_expr, &x) && bind_convert(d->b, &x, &c->type);
     d->b->stored = stored;
-    sql = ok ? bind_text(d->b, "UPDATE t%d SET c%d=%s", (int)t->object->id, (int)c->id, x.sql) : NULL;
+    sql = ok ? bind_text(d->b, "UPDATE t%d SET c%d=%s", (int)t->object->id, (int)c->id,
+                         x.sql)
+             : NULL;
     return sql != NULL && run_sql(d->b, sql);
 }
 
@@ -64,7 +71,7 @@ static bool add_column(struct ddl *d, int32_t table_id, const struct table_def *
                        const struct column_def *cd)
 {
     const struct cat_table *t = ddl_table(d, table_id);
-    struct ddl_column c = { .def = cd, .existing = t, .table = def, .table_id = table_id };
+    struct ddl_column c = {.def = cd, .existing = t, .table = def, .table_id = table_id};
     const char *sql;
     bool empty;
 
@@ -79,8 +86,8 @@ static bool add_column(struct ddl *d, int32_t table_id, const struct table_def *
     c.column_id = next_column_id(t);
     for (size_t i = 0; i < cd->nconstraints; i++)
         c.in_primary_key = c.in_primary_key || cd->constraints[i].kind == CON_PRIMARY_KEY;
-    if (!ddl_add_column(d, &c) || !ddl_reload(d) || (t = ddl_table(d, table_id)) == NULL ||
-        !table_empty(d, t, &empty))
+    if (!ddl_add_column(d, &c) || !ddl_reload(d) ||
+        (t = ddl_table(d, table_id)) == NULL || !table_empty(d, t, &empty))
         return false;
     for (size_t i = 0; i < t->ncolumns; i++) {
         const struct cat_column *x = &t->columns[i];
@@ -90,8 +97,8 @@ static bool add_column(struct ddl *d, int32_t table_id, const struct table_def *
         if (!empty && !x->nullable && x->default_expr == NULL && !x->identity &&
             x->type.id != TY_ROWVERSION)
             return sqlerr_set(d->b->e, 4901, x->name, t->object->name);
-        sql = bind_text(d->b, "ALTER TABLE t%d ADD COLUMN c%d%s", (int)table_id, (int)x->id,
-                        bind_collate(d->b, &x->type));
+        sql = bind_text(d->b, "ALTER TABLE t%d ADD COLUMN c%d%s", (int)table_id,
+                        (int)x->id, bind_collate(d->b, &x->type));
         if (sql == NULL || !run_sql(d->b, sql) || !fill_column(d, t, x))
             return false;
     }
@@ -99,8 +106,8 @@ static bool add_column(struct ddl *d, int32_t table_id, const struct table_def *
 }
 
 /* After ddl_add_constraint(): the SQLite side and what the rows say to it. */
-static bool finish_constraints(struct ddl *d, int32_t table_id, const struct cat_table *before,
-                               bool verify)
+static bool finish_constraints(struct ddl *d, int32_t table_id,
+                               const struct cat_table *before, bool verify)
 {
     const struct cat_table *t = ddl_table(d, table_id);
     bool ok = t != NULL;
@@ -125,7 +132,8 @@ static bool finish_constraints(struct ddl *d, int32_t table_id, const struct cat
     return ok;
 }
 
-static bool alter_add(struct ddl *d, const struct cat_table *t, const struct alter_table_stmt *st)
+static bool alter_add(struct ddl *d, const struct cat_table *t,
+                      const struct alter_table_stmt *st)
 {
     int32_t id = t->object->id;
 
@@ -135,11 +143,12 @@ static bool alter_add(struct ddl *d, const struct cat_table *t, const struct alt
     for (size_t i = 0; i < st->def.ncolumns + 1; i++) {
         const struct constraint_def *k =
             i < st->def.ncolumns ? st->def.columns[i].constraints : st->def.constraints;
-        size_t n = i < st->def.ncolumns ? st->def.columns[i].nconstraints : st->def.nconstraints;
+        size_t n =
+            i < st->def.ncolumns ? st->def.columns[i].nconstraints : st->def.nconstraints;
 
         for (size_t c = 0; c < n; c++) {
-            struct ddl_constraint one = { .def = &k[c], .table_id = id,
-                                          .not_trusted = st->with_nocheck };
+            struct ddl_constraint one = {
+                .def = &k[c], .table_id = id, .not_trusted = st->with_nocheck};
             bool own_default = k[c].kind == CON_DEFAULT && i < st->def.ncolumns;
 
             if (own_default)
@@ -155,7 +164,8 @@ static bool alter_add(struct ddl *d, const struct cat_table *t, const struct alt
 
 /* ---- DROP ---- */
 
-static bool used_column(struct ddl *d, const struct cat_table *t, const struct cat_column *c)
+static bool used_column(struct ddl *d, const struct cat_table *t,
+                        const struct cat_column *c)
 {
     const char *what = NULL, *kind = "object";
 
@@ -190,26 +200,31 @@ static bool drop_column(struct ddl *d, int32_t table_id, const char *name, bool 
         return if_exists || sqlerr_set(d->b->e, 4924, "ALTER TABLE DROP COLUMN", name,
                                        t == NULL ? "" : t->object->name);
     if (t->ncolumns == 1)
-        return sqlerr_setf(d->b->e, 4923, 16, "ALTER TABLE DROP COLUMN failed because '%s' is the only data column in "
-                                              "table '%s'. A table must have at least one data column.",
-                           c->name, t->object->name);
+        return sqlerr_setf(
+            d->b->e, 4923, 16,
+            "ALTER TABLE DROP COLUMN failed because '%s' is the only data column in "
+            "table '%s'. A table must have at least one data column.",
+            c->name, t->object->name);
     if (!used_column(d, t, c))
         return false;
     computed = c->computed != NULL;
     sql = bind_text(d->b, "ALTER TABLE t%d DROP COLUMN c%d", (int)table_id, (int)c->id);
-    if (!ddl_write(d, "DELETE FROM %s.fr_column WHERE table_id=?1 AND id=?2", "ii", (int64_t)table_id,
-                   (int64_t)c->id) || !ddl_reload(d))
+    if (!ddl_write(d, "DELETE FROM %s.fr_column WHERE table_id=?1 AND id=?2", "ii",
+                   (int64_t)table_id, (int64_t)c->id) ||
+        !ddl_reload(d))
         return false;
     /* expressions that still name the column show up now */
     t = ddl_table(d, table_id);
     for (size_t i = 0; t != NULL && i < t->ncolumns; i++)
         if (t->columns[i].computed != NULL &&
             bind_rel_column(d->b, ddl_own_relation(d->b, t), i) == NULL)
-            return sqlerr_set(d->b->e, 5074, "column", t->columns[i].name, "column", name);
+            return sqlerr_set(d->b->e, 5074, "column", t->columns[i].name, "column",
+                              name);
     return computed || (sql != NULL && run_sql(d->b, sql));
 }
 
-static bool drop_constraint(struct ddl *d, int32_t table_id, const char *name, bool if_exists)
+static bool drop_constraint(struct ddl *d, int32_t table_id, const char *name,
+                            bool if_exists)
 {
     const struct cat_table *t = ddl_table(d, table_id);
     const struct cat_object *o =
@@ -225,22 +240,28 @@ static bool drop_constraint(struct ddl *d, int32_t table_id, const char *name, b
         if (t->nrefs > 0)
             for (size_t k = 0; k < t->nrefs; k++)
                 if (t->refs[k]->ref_columns[0] == t->indexes[i].keys[0].column_id)
-                    return sqlerr_setf(d->b->e, 3725, 16, "The constraint '%s' is being referenced by table, foreign "
-                                                          "key constraint '%s'.",
-                                       name, t->refs[k]->object->name);
+                    return sqlerr_setf(
+                        d->b->e, 3725, 16,
+                        "The constraint '%s' is being referenced by table, foreign "
+                        "key constraint '%s'.",
+                        name, t->refs[k]->object->name);
         if (!ddl_drop_index(d, t, &t->indexes[i]))
             return false;
     }
     return ddl_write(d, "DELETE FROM %s.fr_check WHERE id=?1", "i", id) &&
            ddl_write(d, "DELETE FROM %s.fr_fk WHERE id=?1", "i", id) &&
            ddl_write(d, "DELETE FROM %s.fr_fk_column WHERE fk_id=?1", "i", id) &&
-           ddl_write(d, "UPDATE %s.fr_column SET default_id=0, default_text=NULL WHERE default_id=?1", "i", id) &&
+           ddl_write(d,
+                     "UPDATE %s.fr_column SET default_id=0, default_text=NULL WHERE "
+                     "default_id=?1",
+                     "i", id) &&
            ddl_write(d, "DELETE FROM %s.fr_object WHERE id=?1", "i", id) && ddl_reload(d);
 }
 
 /* ---- ALTER COLUMN ---- */
 
-static bool rebuild_indexes(struct ddl *d, int32_t table_id, int32_t column_id, bool build)
+static bool rebuild_indexes(struct ddl *d, int32_t table_id, int32_t column_id,
+                            bool build)
 {
     const struct cat_table *t = ddl_table(d, table_id);
 
@@ -255,8 +276,10 @@ static bool rebuild_indexes(struct ddl *d, int32_t table_id, int32_t column_id, 
             if (!ddl_build_index(d, t, &t->indexes[i]))
                 return false;
         } else {
-            const char *sql = bind_text(d->b, "DROP INDEX IF EXISTS i%d_%d", (int)table_id, (int)t->indexes[i].id);
-            const char *two = bind_text(d->b, "DROP INDEX IF EXISTS j%d_%d", (int)table_id, (int)t->indexes[i].id);
+            const char *sql = bind_text(d->b, "DROP INDEX IF EXISTS i%d_%d",
+                                        (int)table_id, (int)t->indexes[i].id);
+            const char *two = bind_text(d->b, "DROP INDEX IF EXISTS j%d_%d",
+                                        (int)table_id, (int)t->indexes[i].id);
 
             if (sql == NULL || two == NULL || !run_sql(d->b, sql) || !run_sql(d->b, two))
                 return false;
@@ -267,7 +290,8 @@ static bool rebuild_indexes(struct ddl *d, int32_t table_id, int32_t column_id, 
 
 static bool no_nulls(struct ddl *d, const struct cat_table *t, const struct cat_column *c)
 {
-    const char *sql = bind_text(d->b, "SELECT 1 FROM t%d WHERE c%d IS NULL LIMIT 1", (int)t->object->id, (int)c->id);
+    const char *sql = bind_text(d->b, "SELECT 1 FROM t%d WHERE c%d IS NULL LIMIT 1",
+                                (int)t->object->id, (int)c->id);
     sqlite3_stmt *st;
     int rc;
 
@@ -280,7 +304,8 @@ static bool no_nulls(struct ddl *d, const struct cat_table *t, const struct cat_
     return rc == SQLITE_DONE;
 }
 
-static bool alter_column(struct ddl *d, const struct cat_table *t, const struct column_def *def)
+static bool alter_column(struct ddl *d, const struct cat_table *t,
+                         const struct column_def *def)
 {
     const struct cat_column *c = table_column(t, def->name);
     struct sqltype type;
@@ -290,9 +315,11 @@ static bool alter_column(struct ddl *d, const struct cat_table *t, const struct 
     int32_t id = t->object->id;
 
     if (c == NULL)
-        return sqlerr_set(d->b->e, 4924, "ALTER TABLE ALTER COLUMN", def->name, t->object->name);
+        return sqlerr_set(d->b->e, 4924, "ALTER TABLE ALTER COLUMN", def->name,
+                          t->object->name);
     if (c->computed != NULL)
-        return sqlerr_setf(d->b->e, 4928, 16, "Cannot alter column '%s' because it is 'COMPUTED'.", c->name);
+        return sqlerr_setf(d->b->e, 4928, 16,
+                           "Cannot alter column '%s' because it is 'COMPUTED'.", c->name);
     if (!type_ref_resolve(&def->type, &type, d->b->e))
         return false;
     if (type_is_string(type.id) && def->type.collation == NULL)
@@ -302,7 +329,7 @@ static bool alter_column(struct ddl *d, const struct cat_table *t, const struct 
         return false;
     if (!rebuild_indexes(d, id, c->id, false))
         return false;
-    x = (struct bexpr){ .sql = bind_text(d->b, "c%d", (int)c->id), .type = c->type };
+    x = (struct bexpr){.sql = bind_text(d->b, "c%d", (int)c->id), .type = c->type};
     if (!types_stored_alike(&c->type, &type)) {
         if (x.sql == NULL || !bind_convert(d->b, &x, &type))
             return false;
@@ -310,12 +337,16 @@ static bool alter_column(struct ddl *d, const struct cat_table *t, const struct 
         if (sql == NULL || !run_sql(d->b, sql))
             return false;
     }
-    return ddl_write(d, "UPDATE %s.fr_column SET type_id=?1,is_numeric=?2,is_sysname=?3,prec=?4,scale=?5,max_bytes=?6,"
-                        "collation=?7,nullable=?8 WHERE table_id=?9 AND id=?10",
-                     "iiiiiisiii", (int64_t)type.id, (int64_t)type.numeric, (int64_t)type.sysname,
-                     (int64_t)type.precision, (int64_t)type.scale, (int64_t)type.max_bytes,
-                     type_is_string(type.id) ? collation_get(type.collation)->name : NULL, (int64_t)nullable,
-                     (int64_t)id, (int64_t)c->id) &&
+    return ddl_write(
+               d,
+               "UPDATE %s.fr_column SET "
+               "type_id=?1,is_numeric=?2,is_sysname=?3,prec=?4,scale=?5,max_bytes=?6,"
+               "collation=?7,nullable=?8 WHERE table_id=?9 AND id=?10",
+               "iiiiiisiii", (int64_t)type.id, (int64_t)type.numeric,
+               (int64_t)type.sysname, (int64_t)type.precision, (int64_t)type.scale,
+               (int64_t)type.max_bytes,
+               type_is_string(type.id) ? collation_get(type.collation)->name : NULL,
+               (int64_t)nullable, (int64_t)id, (int64_t)c->id) &&
            ddl_reload(d) && rebuild_indexes(d, id, c->id, true);
 }
 
@@ -343,7 +374,9 @@ static bool switch_constraints(struct ddl *d, const struct cat_table *t,
         hits++;
         if (!off && verify && !ddl_verify_check(d, t, c))
             return false;
-        if (!ddl_write(d, "UPDATE %s.fr_check SET disabled=?1, not_trusted=?2 WHERE id=?3", "iii", (int64_t)off,
+        if (!ddl_write(d,
+                       "UPDATE %s.fr_check SET disabled=?1, not_trusted=?2 WHERE id=?3",
+                       "iii", (int64_t)off,
                        (int64_t)(off || (!verify && (c->not_trusted || c->disabled))),
                        (int64_t)c->object->id))
             return false;
@@ -356,19 +389,21 @@ static bool switch_constraints(struct ddl *d, const struct cat_table *t,
         hits++;
         if (!off && verify && !ddl_verify_fk(d, t, f))
             return false;
-        if (!ddl_write(d, "UPDATE %s.fr_fk SET disabled=?1, not_trusted=?2 WHERE id=?3", "iii", (int64_t)off,
+        if (!ddl_write(d, "UPDATE %s.fr_fk SET disabled=?1, not_trusted=?2 WHERE id=?3",
+                       "iii", (int64_t)off,
                        (int64_t)(off || (!verify && (f->not_trusted || f->disabled))),
                        (int64_t)f->object->id))
             return false;
     }
     if (hits == 0 && !st->all_names && st->nnames > 0)
-        return sqlerr_setf(d->b->e, 4917, 16, "Constraint '%s' does not exist.", st->names[0]);
+        return sqlerr_setf(d->b->e, 4917, 16, "Constraint '%s' does not exist.",
+                           st->names[0]);
     return ddl_reload(d);
 }
 
 bool ddl_mark_not_trusted(struct binder *b, const struct cat_table *t)
 {
-    struct ddl d = { .b = b, .temp = t->temp };
+    struct ddl d = {.b = b, .temp = t->temp};
     bool any = false;
 
     for (size_t i = 0; i < t->nchecks; i++)
@@ -376,8 +411,10 @@ bool ddl_mark_not_trusted(struct binder *b, const struct cat_table *t)
     for (size_t i = 0; i < t->nfks; i++)
         any = any || (!t->fks[i].disabled && !t->fks[i].not_trusted);
     return !any ||
-           (ddl_write(&d, "UPDATE %s.fr_check SET not_trusted=1 WHERE table_id=?1", "i", (int64_t)t->object->id) &&
-            ddl_write(&d, "UPDATE %s.fr_fk SET not_trusted=1 WHERE table_id=?1", "i", (int64_t)t->object->id) &&
+           (ddl_write(&d, "UPDATE %s.fr_check SET not_trusted=1 WHERE table_id=?1", "i",
+                      (int64_t)t->object->id) &&
+            ddl_write(&d, "UPDATE %s.fr_fk SET not_trusted=1 WHERE table_id=?1", "i",
+                      (int64_t)t->object->id) &&
             ddl_reload(&d));
 }
 
@@ -416,6 +453,8 @@ bool ddl_alter_table(struct ddl *d, const struct alter_table_stmt *st)
     case ALTER_SET:
         return true; /* nothing here that they could change */
     }
-    return ok && ddl_write(d, "UPDATE %s.fr_object SET modified=?1 WHERE id=?2", "ii", store_now(),
-                           (int64_t)t->object->id) && ddl_reload(d);
+    return ok &&
+           ddl_write(d, "UPDATE %s.fr_object SET modified=?1 WHERE id=?2", "ii",
+                     store_now(), (int64_t)t->object->id) &&
+           ddl_reload(d);
 }

@@ -9,15 +9,20 @@
 bool ddl_drop_object(struct ddl *d, const struct cat_object *o)
 {
     static const char *const of_table[] = {
-        "DELETE FROM %s.fr_fk_column WHERE fk_id IN (SELECT id FROM %s.fr_fk WHERE table_id=?1)",
-        "DELETE FROM %s.fr_column WHERE table_id=?1",  "DELETE FROM %s.fr_index WHERE table_id=?1",
-        "DELETE FROM %s.fr_key WHERE table_id=?1",     "DELETE FROM %s.fr_check WHERE table_id=?1",
-        "DELETE FROM %s.fr_fk WHERE table_id=?1",      "DELETE FROM %s.fr_identity WHERE table_id=?1",
+        "DELETE FROM %s.fr_fk_column WHERE fk_id IN (SELECT id FROM %s.fr_fk WHERE "
+        "table_id=?1)",
+        "DELETE FROM %s.fr_column WHERE table_id=?1",
+        "DELETE FROM %s.fr_index WHERE table_id=?1",
+        "DELETE FROM %s.fr_key WHERE table_id=?1",
+        "DELETE FROM %s.fr_check WHERE table_id=?1",
+        "DELETE FROM %s.fr_fk WHERE table_id=?1",
+        "DELETE FROM %s.fr_identity WHERE table_id=?1",
         "DELETE FROM %s.fr_object WHERE parent_id=?1",
     };
     int64_t id = o->id;
 
-    for (size_t i = 0; o->table != NULL && i < sizeof(of_table) / sizeof(of_table[0]); i++)
+    for (size_t i = 0; o->table != NULL && i < sizeof(of_table) / sizeof(of_table[0]);
+         i++)
         if (!ddl_write(d, of_table[i], "i", id))
             return false;
     if (o->table != NULL) {
@@ -31,7 +36,8 @@ bool ddl_drop_object(struct ddl *d, const struct cat_object *o)
     return ddl_write(d, "DELETE FROM %s.fr_object WHERE id=?1", "i", id);
 }
 
-static bool missing(struct ddl *d, const struct drop_stmt *st, const char *what, const struct name *n)
+static bool missing(struct ddl *d, const struct drop_stmt *st, const char *what,
+                    const struct name *n)
 {
     return st->if_exists || sqlerr_set(d->b->e, 3701, "drop", what, name_format(d->b, n));
 }
@@ -41,12 +47,13 @@ static const struct {
     const char *word;
     const char *type;
 } classes[] = {
-    { OBJ_TABLE, "table", "U" },
-    { OBJ_VIEW, "view", "V" },
-    { OBJ_PROCEDURE, "procedure", "P" },
+    {OBJ_TABLE, "table", "U"},
+    {OBJ_VIEW, "view", "V"},
+    {OBJ_PROCEDURE, "procedure", "P"},
 };
 
-static bool drop_named(struct ddl *d, const struct drop_stmt *st, const struct name *n, size_t row)
+static bool drop_named(struct ddl *d, const struct drop_stmt *st, const struct name *n,
+                       size_t row)
 {
     const struct cat_schema *schema = bind_schema(ddl_catalog(d), n);
     const struct cat_object *o =
@@ -64,7 +71,7 @@ static bool drop_index(struct ddl *d, const struct drop_stmt *st, size_t i)
 {
     const struct name *table = st->tables == NULL ? NULL : &st->tables[i];
     const struct cat_index *x;
-    struct table_ref ref = { 0 };
+    struct table_ref ref = {0};
     const char *shown;
 
     if (table != NULL && !bind_find_base(d->b, table, true, &ref))
@@ -72,13 +79,18 @@ static bool drop_index(struct ddl *d, const struct drop_stmt *st, size_t i)
     x = ref.table == NULL ? NULL : table_index(ref.table, st->names[i].object);
     if (x == NULL) {
         shown = table == NULL ? st->names[i].object
-                              : bind_text(d->b, "%s.%s", name_format(d->b, table), st->names[i].object);
-        return st->if_exists || (shown != NULL && sqlerr_set(d->b->e, 3701, "drop", "index", shown));
+                              : bind_text(d->b, "%s.%s", name_format(d->b, table),
+                                          st->names[i].object);
+        return st->if_exists ||
+               (shown != NULL && sqlerr_set(d->b->e, 3701, "drop", "index", shown));
     }
     if (x->constraint_id != 0)
-        return sqlerr_setf(d->b->e, 3723, 16, "An explicit DROP INDEX is not allowed on index '%s.%s'. It is being "
-                                              "used for %s constraint enforcement.",
-                           ref.table->object->name, x->name, x->primary_key ? "PRIMARY KEY" : "UNIQUE KEY");
+        return sqlerr_setf(
+            d->b->e, 3723, 16,
+            "An explicit DROP INDEX is not allowed on index '%s.%s'. It is being "
+            "used for %s constraint enforcement.",
+            ref.table->object->name, x->name,
+            x->primary_key ? "PRIMARY KEY" : "UNIQUE KEY");
     return ddl_drop_index(d, ref.table, x) && ddl_reload(d);
 }
 
@@ -92,10 +104,13 @@ static bool drop_schema(struct ddl *d, const struct drop_stmt *st, const struct 
         return sqlerr_setf(d->b->e, 15150, 16, "Cannot drop the schema '%s'.", s->name);
     for (size_t i = 0; i < ddl_catalog(d)->nobjects; i++)
         if (ddl_catalog(d)->objects[i].schema_id == s->id)
-            return sqlerr_setf(d->b->e, 3729, 16, "Cannot drop schema '%s' because it is being referenced by object "
-                                                  "'%s'.",
-                               s->name, ddl_catalog(d)->objects[i].name);
-    return ddl_write(d, "DELETE FROM %s.fr_schema WHERE id=?1", "i", (int64_t)s->id) && ddl_reload(d);
+            return sqlerr_setf(
+                d->b->e, 3729, 16,
+                "Cannot drop schema '%s' because it is being referenced by object "
+                "'%s'.",
+                s->name, ddl_catalog(d)->objects[i].name);
+    return ddl_write(d, "DELETE FROM %s.fr_schema WHERE id=?1", "i", (int64_t)s->id) &&
+           ddl_reload(d);
 }
 
 static bool drop_database(struct ddl *d, const struct drop_stmt *st, const struct name *n)
@@ -121,7 +136,8 @@ bool ddl_drop(struct ddl *d, const struct drop_stmt *st)
         bool ok = true;
         size_t row = 0;
 
-        while (row < sizeof(classes) / sizeof(classes[0]) && classes[row].what != st->what)
+        while (row < sizeof(classes) / sizeof(classes[0]) &&
+               classes[row].what != st->what)
             row++;
         if (d->temp && ddl_catalog(d) == NULL)
             ok = missing(d, st, "table", n);
@@ -145,9 +161,9 @@ bool ddl_drop_temp(struct handle *h, const char *name)
 {
     struct catalog *c = handle_temp_catalog(h);
     const struct cat_object *o = c == NULL ? NULL : catalog_object(c, SCHEMA_DBO, name);
-    struct exec_ctx ctx = { .session = handle_session(h) };
-    struct binder b = { 0 };
-    struct ddl d = { .b = &b, .temp = true };
+    struct exec_ctx ctx = {.session = handle_session(h)};
+    struct binder b = {0};
+    struct ddl d = {.b = &b, .temp = true};
 
     if (o != NULL && binder_init(&b, &ctx, handle_database(h)))
         (void)(ddl_drop_object(&d, o) && ddl_reload(&d));

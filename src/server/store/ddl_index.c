@@ -7,7 +7,7 @@ enum { MAX_KEY_COLUMNS = 32 };
 
 struct relation *ddl_own_relation(struct binder *b, const struct cat_table *t)
 {
-    struct table_ref ref = { .table = t, .handle = b->h, .sql = "", .schema = "dbo" };
+    struct table_ref ref = {.table = t, .handle = b->h, .sql = "", .schema = "dbo"};
     struct relation *r = bind_table_relation(b, &ref, t->object->name);
 
     for (size_t i = 0; r != NULL && i < t->ncolumns; i++)
@@ -31,8 +31,8 @@ int32_t ddl_next_index_id(const struct cat_table *t, bool clustered)
     return id;
 }
 
-/* A value of another storage class than the column's stands for NULL: SQL Server's unique indexes
-   take one NULL only, SQLite's any number. */
+/* A value of another storage class than the column's stands for NULL: SQL Server's unique
+   indexes take one NULL only, SQLite's any number. */
 static const char *null_stand_in(const struct sqltype *t)
 {
     switch (type_family(t->id)) {
@@ -45,8 +45,8 @@ static const char *null_stand_in(const struct sqltype *t)
     }
 }
 
-static const char *key_list(struct ddl *d, struct relation *own, const struct cat_index *x,
-                            bool stand_in)
+static const char *key_list(struct ddl *d, struct relation *own,
+                            const struct cat_index *x, bool stand_in)
 {
     const char *list = "";
 
@@ -60,9 +60,11 @@ static const char *key_list(struct ddl *d, struct relation *own, const struct ca
         sql = sql == NULL ? NULL : bind_compare_key(d->b, &c->type, sql);
         if (sql != NULL && stand_in && c->nullable)
             sql = bind_text(d->b, "ifnull(%s,%s)", sql, null_stand_in(&c->type));
-        list = sql == NULL ? NULL
-                           : bind_text(d->b, "%s%s%s%s%s", list, list[0] == '\0' ? "" : ",", sql,
-                                       bind_collate(d->b, &c->type), x->keys[k].desc ? " DESC" : "");
+        list =
+            sql == NULL
+                ? NULL
+                : bind_text(d->b, "%s%s%s%s%s", list, list[0] == '\0' ? "" : ",", sql,
+                            bind_collate(d->b, &c->type), x->keys[k].desc ? " DESC" : "");
     }
     return list;
 }
@@ -79,7 +81,8 @@ static bool has_nullable_key(const struct cat_table *t, const struct cat_index *
 }
 
 /* Rows that are there already may break the key. */
-static bool build_failed(struct ddl *d, const struct cat_table *t, const struct cat_index *x)
+static bool build_failed(struct ddl *d, const struct cat_table *t,
+                         const struct cat_index *x)
 {
     const struct cat_schema *s = catalog_schema_id(ddl_catalog(d), t->object->schema_id);
 
@@ -87,16 +90,19 @@ static bool build_failed(struct ddl *d, const struct cat_table *t, const struct 
         strstr(d->b->e->text, "UNIQUE constraint") == NULL &&
         sqlite3_extended_errcode(handle_sqlite(d->b->h)) != SQLITE_CONSTRAINT_UNIQUE)
         return false;
-    return sqlerr_setf(d->b->e, 1505, 16, "The CREATE UNIQUE INDEX statement terminated because a duplicate key "
-                                          "was found for the object name '%s.%s' and the index name '%s'.",
-                       s == NULL ? "dbo" : s->name, t->object->name, x->name);
+    return sqlerr_setf(
+        d->b->e, 1505, 16,
+        "The CREATE UNIQUE INDEX statement terminated because a duplicate key "
+        "was found for the object name '%s.%s' and the index name '%s'.",
+        s == NULL ? "dbo" : s->name, t->object->name, x->name);
 }
 
 bool ddl_build_index(struct ddl *d, const struct cat_table *t, const struct cat_index *x)
 {
     struct relation *own = ddl_own_relation(d->b, t);
-    struct bscope sc = { .no_aggregate = true };
-    bool stand_in = x->unique && x->filter == NULL && has_nullable_key(t, x), stored = d->b->stored;
+    struct bscope sc = {.no_aggregate = true};
+    bool stand_in = x->unique && x->filter == NULL && has_nullable_key(t, x),
+         stored = d->b->stored;
     const char *where = NULL, *keys, *sql, *schema = d->temp ? "temp." : "";
 
     if (x->columnstore)
@@ -111,9 +117,10 @@ bool ddl_build_index(struct ddl *d, const struct cat_table *t, const struct cat_
     d->b->no_once = false;
     if (keys == NULL)
         return false;
-    sql = bind_text(d->b, "CREATE %sINDEX %si%d_%d ON t%d(%s)%s%s", x->unique ? "UNIQUE " : "", schema,
-                    (int)t->object->id, (int)x->id, (int)t->object->id, keys,
-                    where == NULL ? "" : " WHERE ", where == NULL ? "" : where);
+    sql = bind_text(d->b, "CREATE %sINDEX %si%d_%d ON t%d(%s)%s%s",
+                    x->unique ? "UNIQUE " : "", schema, (int)t->object->id, (int)x->id,
+                    (int)t->object->id, keys, where == NULL ? "" : " WHERE ",
+                    where == NULL ? "" : where);
     if (sql == NULL)
         return false;
     if (!run_sql(d->b, sql))
@@ -122,17 +129,20 @@ bool ddl_build_index(struct ddl *d, const struct cat_table *t, const struct cat_
         return true;
     /* searches go by the columns themselves */
     keys = key_list(d, own, x, false);
-    sql = keys == NULL ? NULL
-                       : bind_text(d->b, "CREATE INDEX %sj%d_%d ON t%d(%s)", schema,
-                                   (int)t->object->id, (int)x->id, (int)t->object->id, keys);
+    sql = keys == NULL
+              ? NULL
+              : bind_text(d->b, "CREATE INDEX %sj%d_%d ON t%d(%s)", schema,
+                          (int)t->object->id, (int)x->id, (int)t->object->id, keys);
     return sql != NULL && run_sql(d->b, sql);
 }
 
 bool ddl_drop_index(struct ddl *d, const struct cat_table *t, const struct cat_index *x)
 {
     const char *schema = d->temp ? "temp." : "";
-    const char *one = bind_text(d->b, "DROP INDEX IF EXISTS %si%d_%d", schema, (int)t->object->id, (int)x->id);
-    const char *two = bind_text(d->b, "DROP INDEX IF EXISTS %sj%d_%d", schema, (int)t->object->id, (int)x->id);
+    const char *one = bind_text(d->b, "DROP INDEX IF EXISTS %si%d_%d", schema,
+                                (int)t->object->id, (int)x->id);
+    const char *two = bind_text(d->b, "DROP INDEX IF EXISTS %sj%d_%d", schema,
+                                (int)t->object->id, (int)x->id);
 
     return one != NULL && two != NULL && run_sql(d->b, one) && run_sql(d->b, two) &&
            ddl_write(d, "DELETE FROM %s.fr_index WHERE table_id=?1 AND id=?2", "ii",
@@ -141,17 +151,19 @@ bool ddl_drop_index(struct ddl *d, const struct cat_table *t, const struct cat_i
                      (int64_t)t->object->id, (int64_t)x->id);
 }
 
-static bool add_key(struct ddl *d, const struct cat_table *t, int32_t index_id, int64_t ord,
-                    const struct index_column *k, bool included)
+static bool add_key(struct ddl *d, const struct cat_table *t, int32_t index_id,
+                    int64_t ord, const struct index_column *k, bool included)
 {
     const struct cat_column *c = table_column(t, k->name);
 
     if (c == NULL)
         return sqlerr_set(d->b->e, 1911, k->name);
     if (!included && (type_is_lob(&c->type)))
-        return sqlerr_setf(d->b->e, 1919, 16, "Column '%s' in table '%s' is of a type that is invalid for use as a key "
-                                              "column in an index.",
-                           c->name, t->object->name);
+        return sqlerr_setf(
+            d->b->e, 1919, 16,
+            "Column '%s' in table '%s' is of a type that is invalid for use as a key "
+            "column in an index.",
+            c->name, t->object->name);
     return ddl_write(d, "INSERT INTO %s.fr_key VALUES(?1,?2,?3,?4,?5,?6)", "iiiiii",
                      (int64_t)t->object->id, (int64_t)index_id, ord, (int64_t)c->id,
                      (int64_t)k->desc, (int64_t)included);
@@ -169,22 +181,25 @@ bool ddl_add_index(struct ddl *d, int32_t table_id, const struct index_def *def)
     if (table_index(t, def->name) != NULL)
         return sqlerr_set(d->b->e, 1913, def->name, t->object->name);
     if (def->clustered && !table_is_heap(t))
-        return sqlerr_setf(d->b->e, 1902, 16, "Cannot create more than one clustered index on table '%s'. Drop the "
-                                              "existing clustered index before creating another.",
-                           t->object->name);
+        return sqlerr_setf(
+            d->b->e, 1902, 16,
+            "Cannot create more than one clustered index on table '%s'. Drop the "
+            "existing clustered index before creating another.",
+            t->object->name);
     if (def->ncolumns > MAX_KEY_COLUMNS)
-        return sqlerr_set(d->b->e, 1904, def->name, t->object->name, (int)def->ncolumns, MAX_KEY_COLUMNS);
+        return sqlerr_set(d->b->e, 1904, def->name, t->object->name, (int)def->ncolumns,
+                          MAX_KEY_COLUMNS);
     id = ddl_next_index_id(t, def->clustered);
-    if (!ddl_write(d, "INSERT INTO %s.fr_index VALUES(?1,?2,?3,?4,?5,0,0,?6,?7,0,?8)", "iisiiiis",
-                   (int64_t)table_id, (int64_t)id, def->name, (int64_t)def->clustered,
-                   (int64_t)def->unique, (int64_t)def->columnstore, (int64_t)def->ignore_dup_key,
-                   filter))
+    if (!ddl_write(d, "INSERT INTO %s.fr_index VALUES(?1,?2,?3,?4,?5,0,0,?6,?7,0,?8)",
+                   "iisiiiis", (int64_t)table_id, (int64_t)id, def->name,
+                   (int64_t)def->clustered, (int64_t)def->unique,
+                   (int64_t)def->columnstore, (int64_t)def->ignore_dup_key, filter))
         return false;
     for (size_t i = 0; i < def->ncolumns; i++)
         if (!add_key(d, t, id, ++ord, &def->columns[i], def->columnstore))
             return false;
     for (size_t i = 0; i < def->ninclude; i++) {
-        struct index_column k = { .name = def->include[i] };
+        struct index_column k = {.name = def->include[i]};
 
         if (!add_key(d, t, id, ++ord, &k, true))
             return false;
@@ -202,9 +217,11 @@ bool ddl_create_index(struct ddl *d, const struct index_def *def)
     if (!bind_find_base(d->b, &def->table, true, &ref))
         return false;
     if (ref.table == NULL)
-        return sqlerr_setf(d->b->e, 1088, 16, "Cannot find the object \"%s\" because it does not exist or you do not "
-                                              "have permissions.",
-                           name_format(d->b, &def->table));
+        return sqlerr_setf(
+            d->b->e, 1088, 16,
+            "Cannot find the object \"%s\" because it does not exist or you do not "
+            "have permissions.",
+            name_format(d->b, &def->table));
     id = ref.table->object->id;
     x = table_index(ref.table, def->name);
     if (def->drop_existing && x != NULL &&

@@ -13,7 +13,8 @@ bool ddl_create_schema(struct ddl *d, const struct schema_stmt *st)
     for (size_t i = 0; i < d->b->cat->nschemas; i++)
         if (d->b->cat->schemas[i].id >= id)
             id = d->b->cat->schemas[i].id + 1;
-    return ddl_write(d, "INSERT INTO %s.fr_schema VALUES(?1,?2)", "is", id, st->name) && ddl_reload(d);
+    return ddl_write(d, "INSERT INTO %s.fr_schema VALUES(?1,?2)", "is", id, st->name) &&
+           ddl_reload(d);
 }
 
 bool ddl_create_database(struct ddl *d, const struct database_stmt *st)
@@ -22,12 +23,14 @@ bool ddl_create_database(struct ddl *d, const struct database_stmt *st)
 
     if (session_trancount(s) > 0)
         return sqlerr_set(d->b->e, 226, "CREATE DATABASE");
-    return store_create_database(server_store(session_server(s)), st->name, st->collation, d->b->e);
+    return store_create_database(server_store(session_server(s)), st->name, st->collation,
+                                 d->b->e);
 }
 
 bool ddl_alter_database(struct ddl *d, const struct database_stmt *st)
 {
-    if (st->name == NULL || database_find(session_server(d->b->ctx->session), st->name) != NULL)
+    if (st->name == NULL ||
+        database_find(session_server(d->b->ctx->session), st->name) != NULL)
         return true;
     return sqlerr_set(d->b->e, 911, st->name);
 }
@@ -38,7 +41,7 @@ bool ddl_store_module(struct ddl *d, const struct ddl_module *m)
     const struct cat_object *o =
         schema == NULL ? NULL : catalog_object(d->b->cat, schema->id, m->name->object);
     const char *text = bind_text(d->b, "%.*s", (int)m->text.n, m->text.p);
-    struct ddl_object add = { .name = m->name->object, .type = m->type, .text = text };
+    struct ddl_object add = {.name = m->name->object, .type = m->type, .text = text};
 
     if (text == NULL)
         return false;
@@ -49,27 +52,34 @@ bool ddl_store_module(struct ddl *d, const struct ddl_module *m)
     if (o == NULL && m->alter && !m->or_alter)
         return sqlerr_set(d->b->e, 208, name_format(d->b, m->name));
     if (o != NULL)
-        return ddl_write(d, "UPDATE %s.fr_object SET text=?1, modified=?2 WHERE id=?3", "sii", text,
-                         store_now(), (int64_t)o->id) && ddl_reload(d);
+        return ddl_write(d, "UPDATE %s.fr_object SET text=?1, modified=?2 WHERE id=?3",
+                         "sii", text, store_now(), (int64_t)o->id) &&
+               ddl_reload(d);
     add.schema_id = schema->id;
     return ddl_next_id(d, &add.id) && ddl_add_object(d, &add) && ddl_reload(d);
 }
 
 bool ddl_create_view(struct ddl *d, const struct view_stmt *st)
 {
-    const struct ddl_module m = { .name = &st->name, .type = "V", .text = st->source,
-                                  .alter = st->alter, .or_alter = st->or_alter };
+    const struct ddl_module m = {.name = &st->name,
+                                 .type = "V",
+                                 .text = st->source,
+                                 .alter = st->alter,
+                                 .or_alter = st->or_alter};
     struct bquery bq;
 
     if (!bind_query(d->b, NULL, st->query, &bq))
         return false;
     if (st->ncolumns > 0 && st->ncolumns != bq.ncols)
-        return sqlerr_set(d->b->e, st->ncolumns < bq.ncols ? 8158 : 8159, st->name.object);
+        return sqlerr_set(d->b->e, st->ncolumns < bq.ncols ? 8158 : 8159,
+                          st->name.object);
     for (size_t i = 0; st->ncolumns == 0 && i < bq.ncols; i++)
         if (bq.cols[i].rc.name[0] == '\0')
-            return sqlerr_setf(d->b->e, 4511, 16, "Create View or Function failed because no column name was "
-                                                  "specified for column %zu.",
-                               i + 1);
+            return sqlerr_setf(
+                d->b->e, 4511, 16,
+                "Create View or Function failed because no column name was "
+                "specified for column %zu.",
+                i + 1);
     return ddl_store_module(d, &m);
 }
 
@@ -99,7 +109,8 @@ static bool find_proc(struct exec_ctx *ctx, const struct name *n, struct databas
     return true;
 }
 
-/* Which text an object has: its time of change is too coarse, the picture's stamp too fine. */
+/* Which text an object has: its time of change is too coarse, the picture's stamp too
+ * fine. */
 static int64_t text_version(const struct cat_object *o)
 {
     uint64_t hash = 1469598103934665603u;
@@ -126,7 +137,8 @@ bool catalog_proc_find(struct exec_ctx *ctx, const struct name *name, bool *foun
         out->version = text_version(o);
         out->quoted_identifier = true;
         out->db = db;
-        ok = out->text != NULL || sqlerr_setf(&ctx->err, 701, 17, "There is insufficient system memory.");
+        ok = out->text != NULL ||
+             sqlerr_setf(&ctx->err, 701, 17, "There is insufficient system memory.");
     }
     catalog_release(&cat);
     return ok;
@@ -151,12 +163,16 @@ bool catalog_proc_version(struct exec_ctx *ctx, const struct name *name, bool *f
 
 bool catalog_proc_create(struct exec_ctx *ctx, const struct proc_stmt *p)
 {
-    const struct ddl_module m = { .name = &p->name, .type = "P", .text = p->source,
-                                  .alter = p->alter, .or_alter = p->or_alter };
+    const struct ddl_module m = {.name = &p->name,
+                                 .type = "P",
+                                 .text = p->source,
+                                 .alter = p->alter,
+                                 .or_alter = p->or_alter};
     struct database *db = session_database(ctx->session);
-    struct binder b = { 0 };
-    struct ddl d = { .b = &b, .verb = "CREATE PROCEDURE" };
-    bool ok = txn_write_begin(ctx, db) && binder_init(&b, ctx, db) && ddl_store_module(&d, &m);
+    struct binder b = {0};
+    struct ddl d = {.b = &b, .verb = "CREATE PROCEDURE"};
+    bool ok =
+        txn_write_begin(ctx, db) && binder_init(&b, ctx, db) && ddl_store_module(&d, &m);
 
     binder_free(&b);
     return ok;
@@ -167,13 +183,14 @@ bool catalog_proc_drop(struct exec_ctx *ctx, const struct name *name, bool if_ex
     const struct cat_object *o;
     struct database *db;
     struct catalog *cat;
-    struct binder b = { 0 };
-    struct ddl d = { .b = &b, .verb = "DROP PROCEDURE" };
+    struct binder b = {0};
+    struct ddl d = {.b = &b, .verb = "DROP PROCEDURE"};
     bool ok = find_proc(ctx, name, &db, &cat, &o);
 
     if (!ok || o == NULL) {
         catalog_release(&cat);
-        return ok && (if_exists || sqlerr_set(&ctx->err, 3701, "drop", "procedure", name->object));
+        return ok && (if_exists ||
+                      sqlerr_set(&ctx->err, 3701, "drop", "procedure", name->object));
     }
     ok = txn_write_begin(ctx, db) && binder_init(&b, ctx, db) && ddl_drop_object(&d, o) &&
          ddl_reload(&d);
@@ -186,7 +203,7 @@ bool catalog_identity_insert(struct exec_ctx *ctx, const struct name *table, boo
 {
     struct identity_insert *ii = session_identity_insert(ctx->session);
     struct database *db = session_database(ctx->session);
-    struct binder b = { 0 };
+    struct binder b = {0};
     struct table_ref ref;
     bool ok, same;
 
@@ -200,15 +217,18 @@ bool catalog_identity_insert(struct exec_ctx *ctx, const struct name *table, boo
     if (ok && ref.table->identity == NULL)
         ok = sqlerr_set(&ctx->err, 8106, name_format(&b, table));
     if (ok) {
-        same = ii->object_id == ref.table->object->id && ii->database_id == database_id(db);
+        same =
+            ii->object_id == ref.table->object->id && ii->database_id == database_id(db);
         if (on && ii->object_id != 0 && !same)
-            ok = sqlerr_setf(&ctx->err, 8107, 16, "IDENTITY_INSERT is already ON for another table. Cannot perform "
-                                                  "SET operation for table '%s'.",
-                             name_format(&b, table));
+            ok = sqlerr_setf(
+                &ctx->err, 8107, 16,
+                "IDENTITY_INSERT is already ON for another table. Cannot perform "
+                "SET operation for table '%s'.",
+                name_format(&b, table));
         else if (on)
-            *ii = (struct identity_insert){ database_id(db), ref.table->object->id };
+            *ii = (struct identity_insert){database_id(db), ref.table->object->id};
         else if (same)
-            *ii = (struct identity_insert){ 0, 0 };
+            *ii = (struct identity_insert){0, 0};
     }
     binder_free(&b);
     return ok;

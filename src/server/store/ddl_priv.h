@@ -30,13 +30,14 @@ bool ddl_add_object(struct ddl *d, const struct ddl_object *o);
 /* A table by id in the current picture. */
 const struct cat_table *ddl_table(const struct ddl *d, int32_t id);
 /* "PK__orders__1A2B3C4D" */
-const char *ddl_system_name(struct ddl *d, const char *prefix, const char *table, const char *column,
-                            int32_t id);
+const char *ddl_system_name(struct ddl *d, const char *prefix, const char *table,
+                            const char *column, int32_t id);
 const char *ddl_span(struct ddl *d, const struct expr *x); /* "(text)" */
 
 /* ---- ddl_table.c ---- */
 bool ddl_create_table(struct ddl *d, const struct table_def *def);
-/* One column's row of fr_column; its DEFAULT with it.  t: the table so far, for computed ones. */
+/* One column's row of fr_column; its DEFAULT with it.  t: the table so far, for computed
+ * ones. */
 struct ddl_column {
     const struct column_def *def;
     const struct table_def *table; /* where to look for other columns of the definition */
@@ -46,10 +47,12 @@ struct ddl_column {
     bool in_primary_key;
 };
 bool ddl_add_column(struct ddl *d, const struct ddl_column *c);
-bool ddl_add_default(struct ddl *d, const struct cat_table *t, const struct constraint_def *k);
+bool ddl_add_default(struct ddl *d, const struct cat_table *t,
+                     const struct constraint_def *k);
 
 /* ---- ddl_constraint.c ---- */
-/* k: PRIMARY KEY, UNIQUE, CHECK, FOREIGN KEY of a table whose columns are in the catalog. */
+/* k: PRIMARY KEY, UNIQUE, CHECK, FOREIGN KEY of a table whose columns are in the catalog.
+ */
 struct ddl_constraint {
     const struct constraint_def *def;
     int32_t table_id;
@@ -57,7 +60,8 @@ struct ddl_constraint {
 };
 bool ddl_add_constraint(struct ddl *d, const struct ddl_constraint *k);
 /* Existing rows against a CHECK or FOREIGN KEY: 547 */
-bool ddl_verify_check(struct ddl *d, const struct cat_table *t, const struct cat_check *c);
+bool ddl_verify_check(struct ddl *d, const struct cat_table *t,
+                      const struct cat_check *c);
 bool ddl_verify_fk(struct ddl *d, const struct cat_table *t, const struct cat_fk *f);
 
 /* ---- ddl_index.c ---- */

@@ -32,9 +32,9 @@ struct handle {
     sqlite3 *h;
     struct catalog *catalog; /* as of catalog->stamp; NULL: to be loaded */
     struct catalog *temp;
-    bool dirty;      /* this session's open transaction changed definitions */
+    bool dirty;          /* this session's open transaction changed definitions */
     bool identity_reset; /* TRUNCATE TABLE in the open transaction */
-    bool temp_ready; /* the TEMP schema has catalog tables */
+    bool temp_ready;     /* the TEMP schema has catalog tables */
     sqlite3_stmt *ask_stamp[2];
     struct database *attached[MAX_ATTACHED];
     struct bulk_spool *spools;
@@ -84,7 +84,8 @@ static void handle_close(struct handle *h)
     free(h);
 }
 
-static struct handle *handle_open(struct session *s, struct database *db, struct sqlerr *e)
+static struct handle *handle_open(struct session *s, struct database *db,
+                                  struct sqlerr *e)
 {
     struct handle *h = calloc(1, sizeof(*h));
     bool ok;
@@ -265,7 +266,7 @@ int handle_prepare(struct handle *h, const char *sql, sqlite3_stmt **out)
     if (rc != SQLITE_OK || oldest == NULL || strlen(sql) > CACHED_SQL_BYTES)
         return rc;
     sqlite3_finalize(oldest->st);
-    *oldest = (struct cached){ .st = *out, .busy = true, .used = ++h->uses };
+    *oldest = (struct cached){.st = *out, .busy = true, .used = ++h->uses};
     return SQLITE_OK;
 }
 
@@ -287,12 +288,12 @@ void handle_unprepare(struct handle *h, sqlite3_stmt *st)
 
 static bool file_stamp(struct handle *h, bool temp, int64_t *out, struct sqlerr *e)
 {
-    static const char *const sql[] = { "SELECT v FROM main.fr_meta WHERE k = 'stamp'",
-                                       "SELECT v FROM temp.fr_meta WHERE k = 'stamp'" };
+    static const char *const sql[] = {"SELECT v FROM main.fr_meta WHERE k = 'stamp'",
+                                      "SELECT v FROM temp.fr_meta WHERE k = 'stamp'"};
     sqlite3_stmt **q = &h->ask_stamp[temp];
 
-    if (*q == NULL &&
-        sqlite3_prepare_v3(h->h, sql[temp], -1, SQLITE_PREPARE_PERSISTENT, q, NULL) != SQLITE_OK)
+    if (*q == NULL && sqlite3_prepare_v3(h->h, sql[temp], -1, SQLITE_PREPARE_PERSISTENT,
+                                         q, NULL) != SQLITE_OK)
         return catalog_sqlite_error(h->h, e);
     if (sqlite3_step(*q) != SQLITE_ROW) {
         catalog_sqlite_error(h->h, e);
@@ -325,7 +326,7 @@ struct catalog *handle_catalog(struct handle *h, struct sqlerr *e)
 
 struct catalog *handle_temp_catalog(struct handle *h)
 {
-    struct sqlerr ignored = { 0 };
+    struct sqlerr ignored = {0};
     int64_t stamp;
 
     /* the catalog tables themselves may have been rolled back */
@@ -381,7 +382,7 @@ bool handle_changed(struct handle *h, bool temp, struct sqlerr *e)
 void session_db_ended(struct session *s, struct database *db, bool committed)
 {
     struct handle *h = session_handle_open(s, db);
-    struct sqlerr ignored = { 0 };
+    struct sqlerr ignored = {0};
     int64_t stamp;
 
     if (h == NULL)
@@ -421,7 +422,8 @@ static bool detach(struct handle *h, size_t i)
     return true;
 }
 
-bool handle_attach(struct handle *h, struct database *other, char alias[16], struct sqlerr *e)
+bool handle_attach(struct handle *h, struct database *other, char alias[16],
+                   struct sqlerr *e)
 {
     size_t i = 0;
     char *sql;
@@ -436,7 +438,8 @@ bool handle_attach(struct handle *h, struct database *other, char alias[16], str
     if (i < MAX_ATTACHED && h->attached[i] == other)
         return true;
     if (i == MAX_ATTACHED)
-        return sqlerr_setf(e, 40517, 16, "A session of fullrackd reads at most %d other databases.",
+        return sqlerr_setf(e, 40517, 16,
+                           "A session of fullrackd reads at most %d other databases.",
                            MAX_ATTACHED);
     sql = sqlite3_mprintf("ATTACH %Q AS %s", database_path(other), alias);
     rc = sql == NULL ? SQLITE_NOMEM : sqlite3_exec(h->h, sql, NULL, NULL, NULL);

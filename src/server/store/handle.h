@@ -24,8 +24,8 @@ struct database *handle_database(const struct handle *h);
 struct session *handle_session(const struct handle *h);
 
 /*
- * The catalog as this session sees it, its own uncommitted definitions included; counted for
- * the caller.  NULL and e on failure.
+ * The catalog as this session sees it, its own uncommitted definitions included; counted
+ * for the caller.  NULL and e on failure.
  */
 struct catalog *handle_catalog(struct handle *h, struct sqlerr *e);
 /* That of the TEMP tables; NULL without error when there are none. */
@@ -39,13 +39,14 @@ bool handle_changed(struct handle *h, bool temp, struct sqlerr *e);
 void handle_identity_reset(struct handle *h);
 
 /*
- * A prepared statement from the handle's cache, reset and without values; SQLite's result code.
- * Each goes back by handle_unprepare(), which accepts NULL.
+ * A prepared statement from the handle's cache, reset and without values; SQLite's result
+ * code. Each goes back by handle_unprepare(), which accepts NULL.
  */
 int handle_prepare(struct handle *h, const char *sql, sqlite3_stmt **out);
 void handle_unprepare(struct handle *h, sqlite3_stmt *st);
 
-/* Attach another database for reading; *alias is its SQLite schema name, of at most 16 bytes. */
+/* Attach another database for reading; *alias is its SQLite schema name, of at most 16
+ * bytes. */
 bool handle_attach(struct handle *h, struct database *other, char alias[16],
                    struct sqlerr *e);
 

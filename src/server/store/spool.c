@@ -16,10 +16,10 @@ struct spool {
     struct sqltype *types;
     unsigned char *forms;
     char *dir;
-    int fd;          /* -1 while everything fits the buffer */
-    char *buf;       /* writing: rows not yet in the file; reading: bytes read */
+    int fd;    /* -1 while everything fits the buffer */
+    char *buf; /* writing: rows not yet in the file; reading: bytes read */
     size_t cap;
-    size_t len, at;  /* bytes in buf; reading: next row */
+    size_t len, at; /* bytes in buf; reading: next row */
     int64_t rows, bytes;
     int64_t file_bytes, file_at;
     bool reading;
@@ -46,7 +46,8 @@ static enum cell_form form_of(const struct sqltype *t)
 
 static bool no_memory(struct sqlerr *e)
 {
-    return sqlerr_setf(e, 701, 17, "There is insufficient system memory to set rows aside.");
+    return sqlerr_setf(e, 701, 17,
+                       "There is insufficient system memory to set rows aside.");
 }
 
 static bool io_failed(struct sqlerr *e, int errnum)
@@ -176,9 +177,11 @@ static size_t row_size(const struct spool *s, const struct value *cells)
     size_t size = 4 + (s->n + 7) / 8;
 
     for (size_t i = 0; i < s->n; i++) {
-        static const unsigned char fixed[] = { [FORM_WORD] = 8, [FORM_FLOAT] = 8,
-                                               [FORM_DECIMAL] = 16, [FORM_OFFSET] = 10,
-                                               [FORM_BYTES] = 4 };
+        static const unsigned char fixed[] = {[FORM_WORD] = 8,
+                                              [FORM_FLOAT] = 8,
+                                              [FORM_DECIMAL] = 16,
+                                              [FORM_OFFSET] = 10,
+                                              [FORM_BYTES] = 4};
 
         if (cells[i].is_null)
             continue;

@@ -1,14 +1,14 @@
 /*
  * spool.h - rows set aside: in memory up to a limit, then in a file without a name.
  *
- * Used for what a statement must see whole before it changes anything (UPDATE, INSERT ... SELECT
- * from the table itself) and for the rows of bulk loads.  The file is made in the store's spool
- * folder and unlinked at once; nothing survives the process.  One thread.
+ * Used for what a statement must see whole before it changes anything (UPDATE, INSERT ...
+ * SELECT from the table itself) and for the rows of bulk loads.  The file is made in the
+ * store's spool folder and unlinked at once; nothing survives the process.  One thread.
  *
  * A row's bytes: u32 length of what follows, NULL bitmap, then per value that is not NULL
- * 8 bytes (integers, dates, money, float), 16 (decimal), 10 (datetimeoffset), or u32 length
- * and bytes (text, binary, guid).  Rows may be read by another spool of the same types, so that
- * the file can serve as a segment.
+ * 8 bytes (integers, dates, money, float), 16 (decimal), 10 (datetimeoffset), or u32
+ * length and bytes (text, binary, guid).  Rows may be read by another spool of the same
+ * types, so that the file can serve as a segment.
  */
 #ifndef FRD_STORE_SPOOL_H
 #define FRD_STORE_SPOOL_H
@@ -17,10 +17,7 @@
 
 struct spool; /* opaque */
 
-enum {
-    SPOOL_BUFFER_BYTES = 1024 * 1024,
-    SPOOL_MAX_ROW_BYTES = 1024 * 1024 * 1024
-};
+enum { SPOOL_BUFFER_BYTES = 1024 * 1024, SPOOL_MAX_ROW_BYTES = 1024 * 1024 * 1024 };
 
 /* types: of the n cells of a row, copied.  NULL and e when out of memory. */
 struct spool *spool_new(const char *dir, const struct sqltype *types, size_t n,

@@ -35,7 +35,8 @@ struct database {
     struct wlock *lock;
     atomic_bool dropped;
     atomic_llong stamp;
-    pthread_mutex_t mutex; /* guards what follows; innermost, nothing is called under it */
+    pthread_mutex_t
+        mutex; /* guards what follows; innermost, nothing is called under it */
     struct catalog *catalog;
     struct identity *identities;
     size_t nidentities, identities_room;
@@ -83,7 +84,7 @@ static bool file_name(const char *name, char *out, size_t size)
 
 static void remove_files(const char *path)
 {
-    static const char *const tails[] = { "", "-wal", "-shm", "-journal" };
+    static const char *const tails[] = {"", "-wal", "-shm", "-journal"};
     char file[STORE_PATH_BYTES + 512];
 
     for (size_t i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {
@@ -102,11 +103,12 @@ static bool open_file(const char *path, bool create, sqlite3 **out, struct sqler
     ok = sqlite3_open_v2(path, out, flags | (create ? SQLITE_OPEN_CREATE : 0), NULL) ==
              SQLITE_OK &&
          sqlite3_busy_timeout(*out, 30000) == SQLITE_OK &&
-         sqlite3_exec(*out,
-                      "PRAGMA page_size=8192; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; "
-                      "PRAGMA cache_size=-16384; PRAGMA journal_size_limit=67108864; "
-                      "PRAGMA temp_store=FILE; PRAGMA trusted_schema=ON",
-                      NULL, NULL, NULL) == SQLITE_OK;
+         sqlite3_exec(
+             *out,
+             "PRAGMA page_size=8192; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; "
+             "PRAGMA cache_size=-16384; PRAGMA journal_size_limit=67108864; "
+             "PRAGMA temp_store=FILE; PRAGMA trusted_schema=ON",
+             NULL, NULL, NULL) == SQLITE_OK;
     if (!ok) {
         catalog_sqlite_error(*out, e);
         sqlite3_close(*out);
@@ -150,10 +152,10 @@ static struct database *database_new(struct store *st, const char *path)
 
 static bool write_meta(sqlite3 *h, const struct database *db, struct sqlerr *e)
 {
-    char *sql = sqlite3_mprintf("INSERT OR REPLACE INTO fr_meta VALUES('name', %Q), ('id', %d), "
-                                "('created', %lld), ('collation', %Q)",
-                                db->name, db->id, (long long)db->created,
-                                collation_get(db->collation)->name);
+    char *sql = sqlite3_mprintf(
+        "INSERT OR REPLACE INTO fr_meta VALUES('name', %Q), ('id', %d), "
+        "('created', %lld), ('collation', %Q)",
+        db->name, db->id, (long long)db->created, collation_get(db->collation)->name);
     int rc = sql == NULL ? SQLITE_NOMEM : sqlite3_exec(h, sql, NULL, NULL, NULL);
 
     sqlite3_free(sql);
@@ -187,7 +189,8 @@ static bool read_meta(sqlite3 *h, struct database *db, struct sqlerr *e)
     }
     sqlite3_finalize(q);
     if (rc != SQLITE_DONE || db->name[0] == '\0' || db->id <= 0)
-        return sqlerr_setf(e, 5171, 16, "%s is not a database file of fullrackd.", db->path);
+        return sqlerr_setf(e, 5171, 16, "%s is not a database file of fullrackd.",
+                           db->path);
     return true;
 }
 
@@ -223,8 +226,8 @@ static struct database *find_locked(struct store *st, const char *name)
     return NULL;
 }
 
-static bool create_locked(struct store *st, const char *name, uint32_t collation, int32_t id,
-                          struct sqlerr *e)
+static bool create_locked(struct store *st, const char *name, uint32_t collation,
+                          int32_t id, struct sqlerr *e)
 {
     char file[256], path[STORE_PATH_BYTES + 300];
     struct database *db;
@@ -282,7 +285,9 @@ bool store_drop_database(struct store *st, const char *name, struct sqlerr *e)
     if (db == NULL)
         sqlerr_set(e, 3701, "drop", "database", name);
     else if (db->id < DB_FIRST_USER)
-        sqlerr_setf(e, 3708, 16, "Cannot drop the database '%s' because it is a system database.", name);
+        sqlerr_setf(e, 3708, 16,
+                    "Cannot drop the database '%s' because it is a system database.",
+                    name);
     else {
         atomic_store(&db->dropped, true);
         remove_files(db->path);
@@ -299,7 +304,8 @@ static fr_status lock_dir(struct store *st, struct fr_err *err)
     char path[STORE_PATH_BYTES + 16];
 
     if (mkdir(st->dir, 0700) != 0 && errno != EEXIST)
-        return fr_err_errno(err, FR_EIO, errno, "cannot make the data directory %s", st->dir);
+        return fr_err_errno(err, FR_EIO, errno, "cannot make the data directory %s",
+                            st->dir);
     snprintf(path, sizeof(path), "%s/lock", st->dir);
     st->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (st->lock_fd < 0)
@@ -330,7 +336,7 @@ static fr_status clear_spool(struct store *st, struct fr_err *err)
 static fr_status load_database(struct store *st, const char *path, struct fr_err *err)
 {
     struct database *db = database_new(st, path);
-    struct sqlerr e = { 0 };
+    struct sqlerr e = {0};
     sqlite3 *h = NULL;
     bool ok;
 
@@ -375,7 +381,7 @@ static fr_status load_databases(struct store *st, struct fr_err *err)
 
 static fr_status make_system_databases(struct store *st, struct fr_err *err)
 {
-    struct sqlerr e = { 0 };
+    struct sqlerr e = {0};
     bool ok = find_locked(st, "master") != NULL ||
               create_locked(st, "master", COLLATION_DEFAULT, DB_MASTER, &e);
 
@@ -392,7 +398,8 @@ fr_status store_open(const struct store_config *config, struct store **out,
     *out = NULL;
     if (st == NULL)
         return fr_err_set(err, FR_ENOMEM, "out of memory");
-    /* one global mutex less for every allocation; refused, and no matter, when SQLite runs already */
+    /* one global mutex less for every allocation; refused, and no matter, when SQLite
+     * runs already */
     (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     st->lock_fd = -1;
     st->discard = config->discard;

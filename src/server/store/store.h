@@ -27,7 +27,7 @@ enum { STORE_MAX_DATABASES = 1000, DB_MASTER = 1, DB_TEMPDB = 2, DB_FIRST_USER =
 struct store_config {
     const char *dir;
     struct wlock_graph *graph; /* borrowed for the store's life */
-    bool discard;              /* --discard: bulk rows are checked and counted, not stored */
+    bool discard; /* --discard: bulk rows are checked and counted, not stored */
 };
 
 fr_status store_open(const struct store_config *config, struct store **out,
@@ -58,8 +58,8 @@ uint32_t database_collation(const struct database *db);
 int64_t database_created(const struct database *db); /* datetime */
 
 /*
- * The stamp of the newest committed catalog, and the picture kept for it (NULL when none was
- * loaded yet; counted for the caller).
+ * The stamp of the newest committed catalog, and the picture kept for it (NULL when none
+ * was loaded yet; counted for the caller).
  */
 int64_t database_stamp(struct database *db);
 struct catalog *database_catalog(struct database *db);

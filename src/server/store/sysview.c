@@ -1,8 +1,8 @@
 /*
  * sysview.c - system views as SQLite virtual tables. See sysview.h.
  *
- * The rows of a view are made at its first scan and kept on the virtual table as long as the
- * catalog's picture is the same, since a join scans its inner side again and again.
+ * The rows of a view are made at its first scan and kept on the virtual table as long as
+ * the catalog's picture is the same, since a join scans its inner side again and again.
  */
 #include "server/store/sysview_priv.h"
 
@@ -19,10 +19,10 @@
 static const struct {
     const struct sysview *views;
     const size_t *n;
-} groups[] = { { sysviews_catalog, &sysviews_catalog_count },
-               { sysviews_constraint, &sysviews_constraint_count },
-               { sysviews_server, &sysviews_server_count },
-               { sysviews_compat, &sysviews_compat_count } };
+} groups[] = {{sysviews_catalog, &sysviews_catalog_count},
+              {sysviews_constraint, &sysviews_constraint_count},
+              {sysviews_server, &sysviews_server_count},
+              {sysviews_compat, &sysviews_compat_count}};
 
 const struct sysview *sysview_at(size_t i)
 {
@@ -113,7 +113,7 @@ size_t sysview_column_count(const struct sysview *v)
 
 struct sysview_column sysview_column(const struct sysview *v, size_t i)
 {
-    struct sysview_column c = { .name = "" };
+    struct sysview_column c = {.name = ""};
     struct sqlerr ignored;
     const char *p, *blank;
     size_t n, len;
@@ -154,7 +154,7 @@ static struct value *next_cell(struct rows *r)
         r->room = room;
     }
     c = &r->cells[r->n];
-    *c = (struct value){ .type = r->types[r->n % r->ncols] };
+    *c = (struct value){.type = r->types[r->n % r->ncols]};
     r->n++;
     return c;
 }
@@ -212,7 +212,8 @@ void cell_text(struct rows *r, const char *s)
 
     if (s == NULL)
         cell_null(r);
-    else if (t->id == TY_CHAR && n < (size_t)t->max_bytes && (size_t)t->max_bytes < sizeof(padded)) {
+    else if (t->id == TY_CHAR && n < (size_t)t->max_bytes &&
+             (size_t)t->max_bytes < sizeof(padded)) {
         memset(padded, ' ', (size_t)t->max_bytes);
         memcpy(padded, s, n);
         cell_bytes(r, padded, (size_t)t->max_bytes);
@@ -337,8 +338,11 @@ static int view_open(sqlite3_vtab *vt, sqlite3_vtab_cursor **out)
     struct view_cursor *c = calloc(1, sizeof(*c));
 
     (void)vt;
-    *out = c == NULL ? NULL : &c->base;
-    return c == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    *out = NULL;
+    if (c == NULL)
+        return SQLITE_NOMEM;
+    *out = &c->base; /* its first member: view_close() frees c */
+    return SQLITE_OK;
 }
 
 static int view_close(sqlite3_vtab_cursor *vc)
@@ -353,9 +357,10 @@ static int view_close(sqlite3_vtab_cursor *vc)
 static int make_rows(struct view_table *t, int32_t db_id, struct made **out)
 {
     struct session *s = handle_session(t->handle);
-    struct database *db = store_database_id(database_store(handle_database(t->handle)), db_id);
-    struct rows r = { .session = s, .db = db, .types = t->types, .ncols = t->ncols };
-    struct sqlerr e = { 0 };
+    struct database *db =
+        store_database_id(database_store(handle_database(t->handle)), db_id);
+    struct rows r = {.session = s, .db = db, .types = t->types, .ncols = t->ncols};
+    struct sqlerr e = {0};
     struct made *m = calloc(1, sizeof(*m));
 
     *out = m;
@@ -387,14 +392,16 @@ static int make_rows(struct view_table *t, int32_t db_id, struct made **out)
 /* The kept rows are still right when both pictures are the same. */
 static bool kept_is_good(struct view_table *t, int32_t db_id)
 {
-    struct sqlerr e = { 0 };
+    struct sqlerr e = {0};
     struct session *s = handle_session(t->handle);
-    struct database *db = store_database_id(database_store(handle_database(t->handle)), db_id);
+    struct database *db =
+        store_database_id(database_store(handle_database(t->handle)), db_id);
     struct handle *h = db == NULL ? NULL : session_handle(s, db, &e);
     struct catalog *cat, *temp;
     bool good;
 
-    if (t->kept == NULL || (t->view->flags & VIEW_LIVE) != 0 || t->kept->db_id != db_id || h == NULL)
+    if (t->kept == NULL || (t->view->flags & VIEW_LIVE) != 0 || t->kept->db_id != db_id ||
+        h == NULL)
         return false;
     cat = handle_catalog(h, &e);
     temp = handle_temp_catalog(t->handle);
@@ -409,7 +416,8 @@ static int view_filter(sqlite3_vtab_cursor *vc, int index, const char *name, int
 {
     struct view_cursor *c = (struct view_cursor *)(void *)vc;
     struct view_table *t = (struct view_table *)(void *)vc->pVtab;
-    int32_t db_id = argc > 0 ? sqlite3_value_int(argv[0]) : database_id(handle_database(t->handle));
+    int32_t db_id =
+        argc > 0 ? sqlite3_value_int(argv[0]) : database_id(handle_database(t->handle));
     int rc = SQLITE_OK;
 
     (void)index;
@@ -463,10 +471,17 @@ static int view_rowid(sqlite3_vtab_cursor *vc, sqlite3_int64 *out)
 bool sysviews_register(struct handle *h, struct sqlerr *e)
 {
     static const sqlite3_module module = {
-        .iVersion = 1,           .xConnect = view_connect, .xBestIndex = view_best_index,
-        .xDisconnect = view_disconnect, .xOpen = view_open, .xClose = view_close,
-        .xFilter = view_filter,  .xNext = view_next,       .xEof = view_eof,
-        .xColumn = view_column,  .xRowid = view_rowid,
+        .iVersion = 1,
+        .xConnect = view_connect,
+        .xBestIndex = view_best_index,
+        .xDisconnect = view_disconnect,
+        .xOpen = view_open,
+        .xClose = view_close,
+        .xFilter = view_filter,
+        .xNext = view_next,
+        .xEof = view_eof,
+        .xColumn = view_column,
+        .xRowid = view_rowid,
     };
     const struct sysview *v;
 
@@ -479,7 +494,8 @@ bool sysviews_register(struct handle *h, struct sqlerr *e)
         a->view = v;
         a->handle = h;
         snprintf(name, sizeof(name), "v%zu", i);
-        if (sqlite3_create_module_v2(handle_sqlite(h), name, &module, a, free) != SQLITE_OK)
+        if (sqlite3_create_module_v2(handle_sqlite(h), name, &module, a, free) !=
+            SQLITE_OK)
             return catalog_sqlite_error(handle_sqlite(h), e);
     }
     return true;

@@ -18,7 +18,8 @@ struct sysview_column {
     bool nullable;
 };
 
-/* schema NULL or "dbo": the compatibility names (sysobjects ...). NULL when there is none. */
+/* schema NULL or "dbo": the compatibility names (sysobjects ...). NULL when there is
+ * none. */
 const struct sysview *sysview_find(const char *schema, const char *name);
 /* Its SQLite table is v<this number>. */
 size_t sysview_number(const struct sysview *v);

@@ -9,10 +9,11 @@ static const char *type_desc(const char *type)
 {
     static const struct {
         const char *type, *desc;
-    } rows[] = { { "U", "USER_TABLE" }, { "V", "VIEW" }, { "P", "SQL_STORED_PROCEDURE" },
-                 { "PK", "PRIMARY_KEY_CONSTRAINT" }, { "UQ", "UNIQUE_CONSTRAINT" },
-                 { "C", "CHECK_CONSTRAINT" }, { "D", "DEFAULT_CONSTRAINT" },
-                 { "F", "FOREIGN_KEY_CONSTRAINT" }, { "S", "SYSTEM_TABLE" } };
+    } rows[] = {{"U", "USER_TABLE"},           {"V", "VIEW"},
+                {"P", "SQL_STORED_PROCEDURE"}, {"PK", "PRIMARY_KEY_CONSTRAINT"},
+                {"UQ", "UNIQUE_CONSTRAINT"},   {"C", "CHECK_CONSTRAINT"},
+                {"D", "DEFAULT_CONSTRAINT"},   {"F", "FOREIGN_KEY_CONSTRAINT"},
+                {"S", "SYSTEM_TABLE"}};
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (strcmp(rows[i].type, type) == 0)
@@ -24,7 +25,7 @@ static const char *type_desc(const char *type)
 static void each_object(struct rows *r, const char *type,
                         void (*f)(struct rows *, const struct cat_object *))
 {
-    const struct catalog *cats[] = { r->cat, r->temp };
+    const struct catalog *cats[] = {r->cat, r->temp};
 
     for (size_t c = 0; c < 2; c++)
         for (size_t i = 0; cats[c] != NULL && i < cats[c]->nobjects; i++)
@@ -80,7 +81,8 @@ static void fill_schemas(struct rows *r)
     for (size_t i = 0; i < r->cat->nschemas; i++) {
         cell_text(r, r->cat->schemas[i].name);
         cell_int(r, r->cat->schemas[i].id);
-        cell_int(r, r->cat->schemas[i].id < SCHEMA_FIRST_USER ? r->cat->schemas[i].id : 1);
+        cell_int(r,
+                 r->cat->schemas[i].id < SCHEMA_FIRST_USER ? r->cat->schemas[i].id : 1);
     }
 }
 
@@ -146,7 +148,8 @@ static void table_row(struct rows *r, const struct cat_object *o)
     object_head(r, o);
     cell_int(r, has_lob(o->table) ? 1 : 0);
     cell_null(r);
-    cell_int(r, o->table->ncolumns == 0 ? 0 : o->table->columns[o->table->ncolumns - 1].id);
+    cell_int(r,
+             o->table->ncolumns == 0 ? 0 : o->table->columns[o->table->ncolumns - 1].id);
     cell_bit(r, false);
     cell_bit(r, true);
     cell_bit(r, false);
@@ -223,12 +226,15 @@ static void fill_modules(struct rows *r)
 
 static int precision_of(const struct sqltype *t)
 {
-    return t->id == TY_DECIMAL ? t->precision : t->precision != 0 ? t->precision : type_info(t->id)->precision;
+    return t->id == TY_DECIMAL ? t->precision
+           : t->precision != 0 ? t->precision
+                               : type_info(t->id)->precision;
 }
 
 static int scale_of(const struct sqltype *t)
 {
-    return t->id == TY_DECIMAL || t->id == TY_TIME || t->id == TY_DATETIME2 || t->id == TY_DATETIMEOFFSET
+    return t->id == TY_DECIMAL || t->id == TY_TIME || t->id == TY_DATETIME2 ||
+                   t->id == TY_DATETIMEOFFSET
                ? t->scale
                : type_info(t->id)->scale;
 }
@@ -255,7 +261,9 @@ static void column_row(struct rows *r, int32_t object_id, const struct cat_colum
     cell_int(r, c->type.max_bytes);
     cell_int(r, precision_of(&c->type));
     cell_int(r, scale_of(&c->type));
-    cell_text(r, type_is_string(c->type.id) && c->type.id != TY_XML ? collation_get(c->type.collation)->name : NULL);
+    cell_text(r, type_is_string(c->type.id) && c->type.id != TY_XML
+                     ? collation_get(c->type.collation)->name
+                     : NULL);
     cell_bit(r, c->nullable);
     cell_bit(r, true);
     cell_bit(r, c->rowguid);
@@ -279,14 +287,17 @@ static void column_row(struct rows *r, int32_t object_id, const struct cat_colum
     cell_bit(r, false);
 }
 
-#define COLUMN_COLUMNS                                                                        \
-    "object_id int,name sysname?,column_id int,system_type_id tinyint,user_type_id int,"      \
-    "max_length smallint,precision tinyint,scale tinyint,collation_name sysname?,"            \
-    "is_nullable bit?,is_ansi_padded bit,is_rowguidcol bit,is_identity bit,is_computed bit,"  \
-    "is_filestream bit,is_replicated bit?,is_non_sql_subscribed bit?,is_merge_published bit?,"\
-    "is_dts_replicated bit?,xml_collection_id int,default_object_id int,rule_object_id int,"  \
-    "is_sparse bit?,is_column_set bit?,generated_always_type tinyint?,"                       \
-    "generated_always_type_desc nvarchar(60)?,encryption_type int?,"                          \
+#define COLUMN_COLUMNS                                                                   \
+    "object_id int,name sysname?,column_id int,system_type_id tinyint,user_type_id int," \
+    "max_length smallint,precision tinyint,scale tinyint,collation_name sysname?,"       \
+    "is_nullable bit?,is_ansi_padded bit,is_rowguidcol bit,is_identity bit,is_computed " \
+    "bit,"                                                                               \
+    "is_filestream bit,is_replicated bit?,is_non_sql_subscribed "                        \
+    "bit?,is_merge_published bit?,"                                                      \
+    "is_dts_replicated bit?,xml_collection_id int,default_object_id int,rule_object_id " \
+    "int,"                                                                               \
+    "is_sparse bit?,is_column_set bit?,generated_always_type tinyint?,"                  \
+    "generated_always_type_desc nvarchar(60)?,encryption_type int?,"                     \
     "encryption_type_desc nvarchar(64)?,is_hidden bit,is_masked bit"
 
 static void table_columns(struct rows *r, const struct cat_object *o)
@@ -308,8 +319,10 @@ static void fill_all_columns(struct rows *r)
     for (size_t i = 0; (v = sysview_at(i)) != NULL; i++)
         for (size_t k = 0; k < sysview_column_count(v); k++) {
             struct sysview_column sc = sysview_column(v, k);
-            struct cat_column c = { .id = (int32_t)k + 1, .name = sc.name, .type = sc.type,
-                                    .nullable = sc.nullable };
+            struct cat_column c = {.id = (int32_t)k + 1,
+                                   .name = sc.name,
+                                   .type = sc.type,
+                                   .nullable = sc.nullable};
 
             column_row(r, sysview_object_id(v), &c);
         }
@@ -366,19 +379,23 @@ static void fill_computed(struct rows *r)
     each_object(r, "U", table_computed);
 }
 
-static void type_row(struct rows *r, const char *name, const struct type_info *t, int user_type_id)
+static void type_row(struct rows *r, const char *name, const struct type_info *t,
+                     int user_type_id)
 {
     struct sqltype st = type_of(t->id);
 
     cell_text(r, name);
-    cell_int(r, t->id == TY_DECIMAL && strcmp(name, "numeric") == 0 ? 108 : t->system_type_id);
+    cell_int(r, t->id == TY_DECIMAL && strcmp(name, "numeric") == 0 ? 108
+                                                                    : t->system_type_id);
     cell_int(r, user_type_id);
     cell_int(r, SCHEMA_SYS);
     cell_null(r);
     cell_int(r, user_type_id == 256 ? 256 : t->max_bytes);
     cell_int(r, t->id == TY_DECIMAL ? 38 : t->precision);
     cell_int(r, t->id == TY_DECIMAL ? 38 : t->scale);
-    cell_text(r, type_is_string(t->id) && t->id != TY_XML ? collation_get(st.collation)->name : NULL);
+    cell_text(r, type_is_string(t->id) && t->id != TY_XML
+                     ? collation_get(st.collation)->name
+                     : NULL);
     cell_bit(r, user_type_id != 256);
     cell_bit(r, false);
     cell_bit(r, false);
@@ -404,8 +421,13 @@ static void index_row(struct rows *r, int32_t object_id, const struct cat_index 
 {
     bool cs = x != NULL && x->columnstore;
     int type = x == NULL ? 0 : cs ? (x->clustered ? 5 : 6) : x->clustered ? 1 : 2;
-    static const char *const names[] = { "HEAP", "CLUSTERED", "NONCLUSTERED", "", "",
-                                         "CLUSTERED COLUMNSTORE", "NONCLUSTERED COLUMNSTORE" };
+    static const char *const names[] = {"HEAP",
+                                        "CLUSTERED",
+                                        "NONCLUSTERED",
+                                        "",
+                                        "",
+                                        "CLUSTERED COLUMNSTORE",
+                                        "NONCLUSTERED COLUMNSTORE"};
 
     cell_int(r, object_id);
     cell_text(r, x == NULL ? NULL : x->name);
@@ -470,7 +492,8 @@ static int64_t count_rows(struct rows *r, const struct cat_table *t)
     sqlite3_stmt *st = NULL;
     int64_t n = 0;
 
-    if (sql != NULL && sqlite3_prepare_v2(handle_sqlite(r->handle), sql, -1, &st, NULL) == SQLITE_OK &&
+    if (sql != NULL &&
+        sqlite3_prepare_v2(handle_sqlite(r->handle), sql, -1, &st, NULL) == SQLITE_OK &&
         sqlite3_step(st) == SQLITE_ROW)
         n = sqlite3_column_int64(st, 0);
     sqlite3_finalize(st);
@@ -529,74 +552,96 @@ static void fill_partition_stats(struct rows *r)
 }
 
 const struct sysview sysviews_catalog[] = {
-    { "sys", "databases",
-      "name sysname,database_id int,source_database_id int?,owner_sid varbinary(85)?,"
-      "create_date datetime,compatibility_level tinyint,collation_name sysname?,user_access tinyint?,"
-      "user_access_desc nvarchar(60)?,is_read_only bit?,is_auto_close_on bit,is_auto_shrink_on bit?,"
-      "state tinyint?,state_desc nvarchar(60)?,is_in_standby bit?,is_cleanly_shutdown bit?,"
-      "snapshot_isolation_state tinyint?,snapshot_isolation_state_desc nvarchar(60)?,"
-      "is_read_committed_snapshot_on bit?,recovery_model tinyint?,recovery_model_desc nvarchar(60)?,"
-      "page_verify_option tinyint?,page_verify_option_desc nvarchar(60)?,is_auto_create_stats_on bit?,"
-      "is_auto_update_stats_on bit?,is_fulltext_enabled bit?,is_trustworthy_on bit?,"
-      "is_query_store_on bit?,is_encrypted bit?,log_reuse_wait tinyint?,log_reuse_wait_desc nvarchar(60)?",
-      fill_databases, VIEW_LIVE },
-    { "sys", "schemas", "name sysname,schema_id int,principal_id int?", fill_schemas, 0 },
-    { "sys", "objects", OBJECT_COLUMNS, fill_objects, 0 },
-    { "sys", "all_objects", OBJECT_COLUMNS, fill_all_objects, 0 },
-    { "sys", "tables",
-      OBJECT_COLUMNS
-      ",lob_data_space_id int,filestream_data_space_id int?,max_column_id_used int,"
-      "lock_on_bulk_load bit,uses_ansi_nulls bit?,is_replicated bit?,has_replication_filter bit?,"
-      "text_in_row_limit int?,large_value_types_out_of_row bit?,lock_escalation tinyint?,"
-      "lock_escalation_desc nvarchar(60)?,is_memory_optimized bit?,durability tinyint?,"
-      "durability_desc nvarchar(60)?,temporal_type tinyint?,temporal_type_desc nvarchar(60)?,"
-      "history_table_id int?,is_external bit,is_node bit,is_edge bit,is_filetable bit?,"
-      "is_tracked_by_cdc bit?",
-      fill_tables, 0 },
-    { "sys", "views",
-      OBJECT_COLUMNS ",is_replicated bit?,with_check_option bit,is_date_correlation_view bit",
-      fill_views, 0 },
-    { "sys", "procedures",
-      OBJECT_COLUMNS
-      ",is_auto_executed bit,is_execution_replicated bit?,is_repl_serializable_only bit?,"
-      "skips_repl_constraints bit?",
-      fill_procedures, 0 },
-    { "sys", "sql_modules",
-      "object_id int,definition nvarchar(max)?,uses_ansi_nulls bit?,uses_quoted_identifier bit?,"
-      "is_schema_bound bit?,uses_database_collation bit?,is_recompiled bit?,null_on_null_input bit?",
-      fill_modules, 0 },
-    { "sys", "columns", COLUMN_COLUMNS, fill_columns, 0 },
-    { "sys", "all_columns", COLUMN_COLUMNS, fill_all_columns, 0 },
-    { "sys", "identity_columns",
-      "object_id int,name sysname?,column_id int,system_type_id tinyint,seed_value bigint?,"
-      "increment_value bigint?,last_value bigint?,is_not_for_replication bit?",
-      fill_identities, VIEW_LIVE },
-    { "sys", "computed_columns",
-      "object_id int,name sysname?,column_id int,system_type_id tinyint,definition nvarchar(max)?,"
-      "uses_database_collation bit,is_persisted bit,is_nullable bit?,is_computed bit",
-      fill_computed, 0 },
-    { "sys", "types",
-      "name sysname,system_type_id tinyint,user_type_id int,schema_id int,principal_id int?,"
-      "max_length smallint,precision tinyint,scale tinyint,collation_name sysname?,is_nullable bit?,"
-      "is_user_defined bit,is_assembly_type bit,default_object_id int,rule_object_id int,"
-      "is_table_type bit",
-      fill_types, 0 },
-    { "sys", "indexes",
-      "object_id int,name sysname?,index_id int,type tinyint,type_desc nvarchar(60)?,is_unique bit?,"
-      "data_space_id int?,ignore_dup_key bit?,is_primary_key bit?,is_unique_constraint bit?,"
-      "fill_factor tinyint,is_padded bit?,is_disabled bit?,is_hypothetical bit?,allow_row_locks bit?,"
-      "allow_page_locks bit?,has_filter bit?,filter_definition nvarchar(max)?",
-      fill_indexes, 0 },
-    { "sys", "index_columns",
-      "object_id int,index_id int,index_column_id int,column_id int,key_ordinal tinyint,"
-      "partition_ordinal tinyint,is_descending_key bit?,is_included_column bit?",
-      fill_index_columns, 0 },
-    { "sys", "partitions",
-      "partition_id bigint,object_id int,index_id int,partition_number int,hobt_id bigint,rows bigint?,"
-      "filestream_filegroup_id smallint,data_compression tinyint,data_compression_desc nvarchar(60)?",
-      fill_partitions, VIEW_LIVE },
-    { "sys", "dm_db_partition_stats",
-      "partition_id bigint?,object_id int,index_id int,partition_number int,row_count bigint?",
-      fill_partition_stats, VIEW_LIVE },
+    {"sys", "databases",
+     "name sysname,database_id int,source_database_id int?,owner_sid varbinary(85)?,"
+     "create_date datetime,compatibility_level tinyint,collation_name "
+     "sysname?,user_access tinyint?,"
+     "user_access_desc nvarchar(60)?,is_read_only bit?,is_auto_close_on "
+     "bit,is_auto_shrink_on bit?,"
+     "state tinyint?,state_desc nvarchar(60)?,is_in_standby bit?,is_cleanly_shutdown "
+     "bit?,"
+     "snapshot_isolation_state tinyint?,snapshot_isolation_state_desc nvarchar(60)?,"
+     "is_read_committed_snapshot_on bit?,recovery_model tinyint?,recovery_model_desc "
+     "nvarchar(60)?,"
+     "page_verify_option tinyint?,page_verify_option_desc "
+     "nvarchar(60)?,is_auto_create_stats_on bit?,"
+     "is_auto_update_stats_on bit?,is_fulltext_enabled bit?,is_trustworthy_on bit?,"
+     "is_query_store_on bit?,is_encrypted bit?,log_reuse_wait "
+     "tinyint?,log_reuse_wait_desc nvarchar(60)?",
+     fill_databases, VIEW_LIVE},
+    {"sys", "schemas", "name sysname,schema_id int,principal_id int?", fill_schemas, 0},
+    {"sys", "objects", OBJECT_COLUMNS, fill_objects, 0},
+    {"sys", "all_objects", OBJECT_COLUMNS, fill_all_objects, 0},
+    {"sys", "tables",
+     OBJECT_COLUMNS
+     ",lob_data_space_id int,filestream_data_space_id int?,max_column_id_used int,"
+     "lock_on_bulk_load bit,uses_ansi_nulls bit?,is_replicated "
+     "bit?,has_replication_filter bit?,"
+     "text_in_row_limit int?,large_value_types_out_of_row bit?,lock_escalation tinyint?,"
+     "lock_escalation_desc nvarchar(60)?,is_memory_optimized bit?,durability tinyint?,"
+     "durability_desc nvarchar(60)?,temporal_type tinyint?,temporal_type_desc "
+     "nvarchar(60)?,"
+     "history_table_id int?,is_external bit,is_node bit,is_edge bit,is_filetable bit?,"
+     "is_tracked_by_cdc bit?",
+     fill_tables, 0},
+    {"sys", "views",
+     OBJECT_COLUMNS
+     ",is_replicated bit?,with_check_option bit,is_date_correlation_view bit",
+     fill_views, 0},
+    {"sys", "procedures",
+     OBJECT_COLUMNS
+     ",is_auto_executed bit,is_execution_replicated bit?,is_repl_serializable_only bit?,"
+     "skips_repl_constraints bit?",
+     fill_procedures, 0},
+    {"sys", "sql_modules",
+     "object_id int,definition nvarchar(max)?,uses_ansi_nulls "
+     "bit?,uses_quoted_identifier bit?,"
+     "is_schema_bound bit?,uses_database_collation bit?,is_recompiled "
+     "bit?,null_on_null_input bit?",
+     fill_modules, 0},
+    {"sys", "columns", COLUMN_COLUMNS, fill_columns, 0},
+    {"sys", "all_columns", COLUMN_COLUMNS, fill_all_columns, 0},
+    {"sys", "identity_columns",
+     "object_id int,name sysname?,column_id int,system_type_id tinyint,seed_value "
+     "bigint?,"
+     "increment_value bigint?,last_value bigint?,is_not_for_replication bit?",
+     fill_identities, VIEW_LIVE},
+    {"sys", "computed_columns",
+     "object_id int,name sysname?,column_id int,system_type_id tinyint,definition "
+     "nvarchar(max)?,"
+     "uses_database_collation bit,is_persisted bit,is_nullable bit?,is_computed bit",
+     fill_computed, 0},
+    {"sys", "types",
+     "name sysname,system_type_id tinyint,user_type_id int,schema_id int,principal_id "
+     "int?,"
+     "max_length smallint,precision tinyint,scale tinyint,collation_name "
+     "sysname?,is_nullable bit?,"
+     "is_user_defined bit,is_assembly_type bit,default_object_id int,rule_object_id int,"
+     "is_table_type bit",
+     fill_types, 0},
+    {"sys", "indexes",
+     "object_id int,name sysname?,index_id int,type tinyint,type_desc "
+     "nvarchar(60)?,is_unique bit?,"
+     "data_space_id int?,ignore_dup_key bit?,is_primary_key bit?,is_unique_constraint "
+     "bit?,"
+     "fill_factor tinyint,is_padded bit?,is_disabled bit?,is_hypothetical "
+     "bit?,allow_row_locks bit?,"
+     "allow_page_locks bit?,has_filter bit?,filter_definition nvarchar(max)?",
+     fill_indexes, 0},
+    {"sys", "index_columns",
+     "object_id int,index_id int,index_column_id int,column_id int,key_ordinal tinyint,"
+     "partition_ordinal tinyint,is_descending_key bit?,is_included_column bit?",
+     fill_index_columns, 0},
+    {"sys", "partitions",
+     "partition_id bigint,object_id int,index_id int,partition_number int,hobt_id "
+     "bigint,rows bigint?,"
+     "filestream_filegroup_id smallint,data_compression tinyint,data_compression_desc "
+     "nvarchar(60)?",
+     fill_partitions, VIEW_LIVE},
+    {"sys", "dm_db_partition_stats",
+     "partition_id bigint?,object_id int,index_id int,partition_number int,row_count "
+     "bigint?",
+     fill_partition_stats, VIEW_LIVE},
 };
-const size_t sysviews_catalog_count = sizeof(sysviews_catalog) / sizeof(sysviews_catalog[0]);
+const size_t sysviews_catalog_count =
+    sizeof(sysviews_catalog) / sizeof(sysviews_catalog[0]);

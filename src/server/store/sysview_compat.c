@@ -46,10 +46,12 @@ static void int_or_null(struct rows *r, bool known, int64_t v)
         cell_null(r);
 }
 
-static void column_row(struct rows *r, const struct cat_object *o, const struct cat_column *c)
+static void column_row(struct rows *r, const struct cat_object *o,
+                       const struct cat_column *c)
 {
     const struct sqltype *t = &c->type;
-    bool text = type_is_string(t->id) && t->id != TY_XML, sized = text || type_is_binary(t->id);
+    bool text = type_is_string(t->id) && t->id != TY_XML,
+         sized = text || type_is_binary(t->id);
     bool exact = type_is_numeric(t->id) && t->id != TY_BIT;
     bool is_float = type_family(t->id) == FAM_FLOAT;
 
@@ -63,10 +65,15 @@ static void column_row(struct rows *r, const struct cat_object *o, const struct 
     cell_text(r, t->sysname ? "nvarchar" : type_name(t));
     int_or_null(r, sized, type_length(t));
     int_or_null(r, sized, t->max_bytes);
-    int_or_null(r, exact, t->id == TY_DECIMAL ? t->precision : type_info(t->id)->precision);
+    int_or_null(r, exact,
+                t->id == TY_DECIMAL ? t->precision : type_info(t->id)->precision);
     int_or_null(r, exact, is_float ? 2 : 10);
-    int_or_null(r, exact && !is_float, t->id == TY_DECIMAL ? t->scale : type_info(t->id)->scale);
-    int_or_null(r, type_is_datetime(t->id), t->id == TY_DATETIME ? 3 : t->id == TY_DATE ? 0 : t->scale);
+    int_or_null(r, exact && !is_float,
+                t->id == TY_DECIMAL ? t->scale : type_info(t->id)->scale);
+    int_or_null(r, type_is_datetime(t->id),
+                t->id == TY_DATETIME ? 3
+                : t->id == TY_DATE   ? 0
+                                     : t->scale);
     cell_text(r, !text ? NULL : type_is_nstring(t->id) ? "UNICODE" : "iso_1");
     cell_text(r, text ? collation_get(t->collation)->name : NULL);
 }
@@ -81,8 +88,8 @@ static void fill_columns(struct rows *r)
     }
 }
 
-static void constraint_row(struct rows *r, const struct cat_object *o, const struct cat_object *table,
-                           const char *kind)
+static void constraint_row(struct rows *r, const struct cat_object *o,
+                           const struct cat_object *table, const char *kind)
 {
     cell_text(r, database_name(r->db));
     cell_text(r, schema_name(r, o->schema_id));
@@ -97,8 +104,8 @@ static void constraint_row(struct rows *r, const struct cat_object *o, const str
 
 static void fill_table_constraints(struct rows *r)
 {
-    static const char *const kinds[][2] = { { "PK", "PRIMARY KEY" }, { "UQ", "UNIQUE" },
-                                            { "C", "CHECK" }, { "F", "FOREIGN KEY" } };
+    static const char *const kinds[][2] = {
+        {"PK", "PRIMARY KEY"}, {"UQ", "UNIQUE"}, {"C", "CHECK"}, {"F", "FOREIGN KEY"}};
 
     for (size_t i = 0; i < r->cat->nobjects; i++) {
         const struct cat_object *o = &r->cat->objects[i];
@@ -119,7 +126,8 @@ static void fill_key_usage(struct rows *r)
             if (t->indexes[x].constraint_id == 0)
                 continue;
             for (size_t k = 0; k < t->indexes[x].nkeys; k++) {
-                const struct cat_column *c = table_column_id(t, t->indexes[x].keys[k].column_id);
+                const struct cat_column *c =
+                    table_column_id(t, t->indexes[x].keys[k].column_id);
 
                 cell_text(r, database_name(r->db));
                 cell_text(r, schema_name(r, t->object->schema_id));
@@ -143,7 +151,8 @@ static void fill_sysobjects(struct rows *r)
 
         cell_text(r, o->name);
         cell_int(r, o->id);
-        cell_text(r, strcmp(o->type, "PK") == 0 || strcmp(o->type, "UQ") == 0 ? "K" : o->type);
+        cell_text(r, strcmp(o->type, "PK") == 0 || strcmp(o->type, "UQ") == 0 ? "K"
+                                                                              : o->type);
         cell_int(r, o->schema_id);
         cell_int(r, o->parent_id);
         cell_int(r, o->created);
@@ -169,7 +178,9 @@ static void fill_syscolumns(struct rows *r)
             cell_int(r, c->nullable);
             cell_int(r, c->type.precision);
             cell_int(r, c->type.scale);
-            cell_text(r, type_is_string(c->type.id) ? collation_get(c->type.collation)->name : NULL);
+            cell_text(r, type_is_string(c->type.id)
+                             ? collation_get(c->type.collation)->name
+                             : NULL);
         }
     }
 }
@@ -212,41 +223,51 @@ static void fill_sysusers(struct rows *r)
 }
 
 const struct sysview sysviews_compat[] = {
-    { "INFORMATION_SCHEMA", "SCHEMATA",
-      "CATALOG_NAME nvarchar(128)?,SCHEMA_NAME nvarchar(128),SCHEMA_OWNER nvarchar(128)?,"
-      "DEFAULT_CHARACTER_SET_NAME sysname?",
-      fill_schemata, 0 },
-    { "INFORMATION_SCHEMA", "TABLES",
-      "TABLE_CATALOG nvarchar(128)?,TABLE_SCHEMA nvarchar(128)?,TABLE_NAME sysname,TABLE_TYPE varchar(10)?",
-      fill_tables, 0 },
-    { "INFORMATION_SCHEMA", "COLUMNS",
-      "TABLE_CATALOG nvarchar(128)?,TABLE_SCHEMA nvarchar(128)?,TABLE_NAME nvarchar(128),"
-      "COLUMN_NAME nvarchar(128)?,ORDINAL_POSITION int?,COLUMN_DEFAULT nvarchar(4000)?,"
-      "IS_NULLABLE varchar(3)?,DATA_TYPE nvarchar(128)?,CHARACTER_MAXIMUM_LENGTH int?,"
-      "CHARACTER_OCTET_LENGTH int?,NUMERIC_PRECISION tinyint?,NUMERIC_PRECISION_RADIX smallint?,"
-      "NUMERIC_SCALE int?,DATETIME_PRECISION smallint?,CHARACTER_SET_NAME sysname?,COLLATION_NAME sysname?",
-      fill_columns, 0 },
-    { "INFORMATION_SCHEMA", "TABLE_CONSTRAINTS",
-      "CONSTRAINT_CATALOG nvarchar(128)?,CONSTRAINT_SCHEMA nvarchar(128)?,CONSTRAINT_NAME sysname,"
-      "TABLE_CATALOG nvarchar(128)?,TABLE_SCHEMA nvarchar(128)?,TABLE_NAME sysname?,"
-      "CONSTRAINT_TYPE varchar(11)?,IS_DEFERRABLE varchar(2),INITIALLY_DEFERRED varchar(2)",
-      fill_table_constraints, 0 },
-    { "INFORMATION_SCHEMA", "KEY_COLUMN_USAGE",
-      "CONSTRAINT_CATALOG nvarchar(128)?,CONSTRAINT_SCHEMA nvarchar(128)?,CONSTRAINT_NAME nvarchar(128),"
-      "TABLE_CATALOG nvarchar(128)?,TABLE_SCHEMA nvarchar(128)?,TABLE_NAME nvarchar(128),"
-      "COLUMN_NAME nvarchar(128)?,ORDINAL_POSITION int",
-      fill_key_usage, 0 },
-    { "sys", "sysobjects",
-      "name sysname,id int,xtype char(2),uid smallint,parent_obj int,crdate datetime,type char(2)?",
-      fill_sysobjects, 0 },
-    { "sys", "syscolumns",
-      "name sysname?,id int,xtype tinyint,xusertype smallint,length smallint,colid smallint,iscomputed int,"
-      "isnullable int,prec smallint?,scale int?,collation sysname?",
-      fill_syscolumns, 0 },
-    { "sys", "sysdatabases",
-      "name sysname,dbid smallint,crdate datetime,status int,cmptlevel tinyint,filename nvarchar(260)?",
-      fill_sysdatabases, VIEW_LIVE },
-    { "sys", "sysindexes", "id int,indid smallint,name sysname?,status int", fill_sysindexes, 0 },
-    { "sys", "sysusers", "uid smallint,name sysname", fill_sysusers, 0 },
+    {"INFORMATION_SCHEMA", "SCHEMATA",
+     "CATALOG_NAME nvarchar(128)?,SCHEMA_NAME nvarchar(128),SCHEMA_OWNER nvarchar(128)?,"
+     "DEFAULT_CHARACTER_SET_NAME sysname?",
+     fill_schemata, 0},
+    {"INFORMATION_SCHEMA", "TABLES",
+     "TABLE_CATALOG nvarchar(128)?,TABLE_SCHEMA nvarchar(128)?,TABLE_NAME "
+     "sysname,TABLE_TYPE varchar(10)?",
+     fill_tables, 0},
+    {"INFORMATION_SCHEMA", "COLUMNS",
+     "TABLE_CATALOG nvarchar(128)?,TABLE_SCHEMA nvarchar(128)?,TABLE_NAME nvarchar(128),"
+     "COLUMN_NAME nvarchar(128)?,ORDINAL_POSITION int?,COLUMN_DEFAULT nvarchar(4000)?,"
+     "IS_NULLABLE varchar(3)?,DATA_TYPE nvarchar(128)?,CHARACTER_MAXIMUM_LENGTH int?,"
+     "CHARACTER_OCTET_LENGTH int?,NUMERIC_PRECISION tinyint?,NUMERIC_PRECISION_RADIX "
+     "smallint?,"
+     "NUMERIC_SCALE int?,DATETIME_PRECISION smallint?,CHARACTER_SET_NAME "
+     "sysname?,COLLATION_NAME sysname?",
+     fill_columns, 0},
+    {"INFORMATION_SCHEMA", "TABLE_CONSTRAINTS",
+     "CONSTRAINT_CATALOG nvarchar(128)?,CONSTRAINT_SCHEMA nvarchar(128)?,CONSTRAINT_NAME "
+     "sysname,"
+     "TABLE_CATALOG nvarchar(128)?,TABLE_SCHEMA nvarchar(128)?,TABLE_NAME sysname?,"
+     "CONSTRAINT_TYPE varchar(11)?,IS_DEFERRABLE varchar(2),INITIALLY_DEFERRED "
+     "varchar(2)",
+     fill_table_constraints, 0},
+    {"INFORMATION_SCHEMA", "KEY_COLUMN_USAGE",
+     "CONSTRAINT_CATALOG nvarchar(128)?,CONSTRAINT_SCHEMA nvarchar(128)?,CONSTRAINT_NAME "
+     "nvarchar(128),"
+     "TABLE_CATALOG nvarchar(128)?,TABLE_SCHEMA nvarchar(128)?,TABLE_NAME nvarchar(128),"
+     "COLUMN_NAME nvarchar(128)?,ORDINAL_POSITION int",
+     fill_key_usage, 0},
+    {"sys", "sysobjects",
+     "name sysname,id int,xtype char(2),uid smallint,parent_obj int,crdate datetime,type "
+     "char(2)?",
+     fill_sysobjects, 0},
+    {"sys", "syscolumns",
+     "name sysname?,id int,xtype tinyint,xusertype smallint,length smallint,colid "
+     "smallint,iscomputed int,"
+     "isnullable int,prec smallint?,scale int?,collation sysname?",
+     fill_syscolumns, 0},
+    {"sys", "sysdatabases",
+     "name sysname,dbid smallint,crdate datetime,status int,cmptlevel tinyint,filename "
+     "nvarchar(260)?",
+     fill_sysdatabases, VIEW_LIVE},
+    {"sys", "sysindexes", "id int,indid smallint,name sysname?,status int",
+     fill_sysindexes, 0},
+    {"sys", "sysusers", "uid smallint,name sysname", fill_sysusers, 0},
 };
 const size_t sysviews_compat_count = sizeof(sysviews_compat) / sizeof(sysviews_compat[0]);

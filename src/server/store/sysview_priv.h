@@ -10,14 +10,14 @@ enum { SYSVIEW_MAX_BYTES = 256 * 1024 * 1024, SYSVIEW_MAX_COLUMNS = 64 };
 /* Rows being made. */
 struct rows {
     struct session *session;
-    struct handle *handle;   /* the session's, of db */
+    struct handle *handle; /* the session's, of db */
     struct database *db;
-    struct catalog *cat;     /* of db */
-    struct catalog *temp;    /* tempdb: the session's #tables; may be NULL */
+    struct catalog *cat;  /* of db */
+    struct catalog *temp; /* tempdb: the session's #tables; may be NULL */
     const struct sqltype *types;
     size_t ncols;
     struct arena *arena;
-    struct value *cells;     /* malloc'ed */
+    struct value *cells; /* malloc'ed */
     size_t n, room;
     bool failed;
 };

@@ -1,4 +1,5 @@
-/* sysview_server.c - sys.dm_*: sessions, requests, schedulers, with the server's real figures. */
+/* sysview_server.c - sys.dm_*: sessions, requests, schedulers, with the server's real
+ * figures. */
 #include "server/store/sysview_priv.h"
 
 #include "server/net/server.h"
@@ -14,7 +15,9 @@ static struct session_info *sessions(struct rows *r, size_t *n)
 {
     struct session_info *list = calloc(SERVER_MAX_SESSIONS, sizeof(*list));
 
-    *n = list == NULL ? 0 : server_sessions(session_server(r->session), list, SERVER_MAX_SESSIONS);
+    *n = list == NULL
+             ? 0
+             : server_sessions(session_server(r->session), list, SERVER_MAX_SESSIONS);
     if (*n > SERVER_MAX_SESSIONS)
         *n = SERVER_MAX_SESSIONS;
     if (list == NULL)
@@ -143,7 +146,8 @@ static void fill_connections(struct rows *r)
 {
     struct client_info *list = calloc(SERVER_MAX_SESSIONS, sizeof(*list));
     size_t n = list == NULL ? 0
-                            : server_clients(session_server(r->session), list, SERVER_MAX_SESSIONS);
+                            : server_clients(session_server(r->session), list,
+                                             SERVER_MAX_SESSIONS);
 
     for (size_t i = 0; i < n && i < SERVER_MAX_SESSIONS; i++) {
         cell_int(r, list[i].spid);
@@ -218,9 +222,9 @@ static void fill_processes(struct rows *r)
 static void fill_schedulers(struct rows *r)
 {
     struct scheduler_info *list = calloc(SERVER_MAX_SCHEDULERS, sizeof(*list));
-    size_t n = list == NULL
-                   ? 0
-                   : server_schedulers(session_server(r->session), list, SERVER_MAX_SCHEDULERS);
+    size_t n = list == NULL ? 0
+                            : server_schedulers(session_server(r->session), list,
+                                                SERVER_MAX_SCHEDULERS);
 
     for (size_t i = 0; i < n && i < SERVER_MAX_SCHEDULERS; i++) {
         const struct scheduler_info *s = &list[i];
@@ -251,7 +255,7 @@ static void fill_schedulers(struct rows *r)
 static void fill_sys_info(struct rows *r)
 {
     struct server *srv = session_server(r->session);
-    struct sysinfo si = { 0 };
+    struct sysinfo si = {0};
     struct timespec now;
     int n = (int)server_schedulers(srv, NULL, 0);
     int64_t kb;
@@ -289,8 +293,8 @@ static void wait_row(struct rows *r, const char *type, const int64_t figures[3])
 static void fill_waits(struct rows *r)
 {
     struct server *srv = session_server(r->session);
-    struct network_waits net = { 0 };
-    int64_t lock[3] = { 0 }, net_figures[3];
+    struct network_waits net = {0};
+    int64_t lock[3] = {0}, net_figures[3];
 
     wlock_stats(server_lock_graph(srv), &lock[0], &lock[1], &lock[2]);
     server_network_waits(srv, &net);
@@ -308,11 +312,11 @@ static void fill_configurations(struct rows *r)
         int id;
         const char *name;
         int64_t value;
-    } rows[] = { { 103, "user connections", server_config(srv)->max_sessions },
-                 { 503, "max worker threads", server_config(srv)->max_sessions },
-                 { 1538, "cost threshold for parallelism", 5 },
-                 { 1539, "max degree of parallelism", 1 },
-                 { 1544, "max server memory (MB)", 2147483647 } };
+    } rows[] = {{103, "user connections", server_config(srv)->max_sessions},
+                {503, "max worker threads", server_config(srv)->max_sessions},
+                {1538, "cost threshold for parallelism", 5},
+                {1539, "max degree of parallelism", 1},
+                {1544, "max server memory (MB)", 2147483647}};
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         cell_int(r, rows[i].id);
@@ -328,65 +332,87 @@ static void fill_configurations(struct rows *r)
 }
 
 const struct sysview sysviews_server[] = {
-    { "sys", "dm_exec_requests",
-      "session_id smallint,request_id int,start_time datetime,status nvarchar(30),command nvarchar(32),"
-      "sql_handle varbinary(64)?,statement_start_offset int?,statement_end_offset int?,"
-      "database_id smallint,user_id int,blocking_session_id smallint?,wait_type nvarchar(60)?,"
-      "wait_time int,last_wait_type nvarchar(60),wait_resource nvarchar(256),open_transaction_count int,"
-      "open_resultset_count int,percent_complete real,cpu_time int,total_elapsed_time int,"
-      "scheduler_id int?,reads bigint,writes bigint,logical_reads bigint,"
-      "transaction_isolation_level smallint,row_count bigint,nest_level int,dop int,group_id int",
-      fill_requests, VIEW_LIVE },
-    { "sys", "dm_exec_sessions",
-      "session_id smallint,login_time datetime,host_name nvarchar(128)?,program_name nvarchar(128)?,"
-      "host_process_id int?,client_version int?,client_interface_name nvarchar(32)?,"
-      "login_name nvarchar(128),original_login_name nvarchar(128),status nvarchar(30),cpu_time int,"
-      "memory_usage int,total_scheduled_time int,total_elapsed_time int,"
-      "last_request_start_time datetime,last_request_end_time datetime?,reads bigint,writes bigint,"
-      "logical_reads bigint,is_user_process bit,transaction_isolation_level smallint,row_count bigint,"
-      "database_id smallint,open_transaction_count int,text_size int,language nvarchar(128)?,"
-      "date_format nvarchar(3)?,date_first smallint,lock_timeout int",
-      fill_sessions, VIEW_LIVE },
-    { "sys", "dm_exec_connections",
-      "session_id int?,connect_time datetime,net_transport nvarchar(40),protocol_type nvarchar(40)?,"
-      "protocol_version int?,encrypt_option nvarchar(40),auth_scheme nvarchar(40),"
-      "node_affinity smallint,num_reads int?,num_writes int?,net_packet_size int?,"
-      "client_net_address varchar(48)?",
-      fill_connections, VIEW_LIVE },
-    { "sys", "dm_os_waiting_tasks",
-      "session_id smallint?,exec_context_id int?,wait_duration_ms bigint?,wait_type nvarchar(60)?,"
-      "blocking_session_id smallint?,resource_description nvarchar(3072)?",
-      fill_waiting, VIEW_LIVE },
-    { "sys", "dm_os_schedulers",
-      "parent_node_id int,scheduler_id int,cpu_id smallint,status nvarchar(60),is_online bit,is_idle bit,"
-      "preemptive_switches_count int,context_switches_count int,idle_switches_count int,"
-      "current_tasks_count int,runnable_tasks_count int,current_workers_count int,"
-      "active_workers_count int,work_queue_count bigint,pending_disk_io_count int,load_factor int,"
-      "yield_count int,total_cpu_usage_ms bigint,total_scheduler_delay_ms bigint",
-      fill_schedulers, VIEW_LIVE },
-    { "sys", "dm_os_sys_info",
-      "cpu_ticks bigint,ms_ticks bigint,cpu_count int,hyperthread_ratio int,physical_memory_kb bigint,"
-      "virtual_memory_kb bigint,committed_kb bigint,committed_target_kb bigint,max_workers_count int,"
-      "scheduler_count int,scheduler_total_count int,sqlserver_start_time datetime,"
-      "socket_count int,cores_per_socket int,numa_node_count int,sql_memory_model_desc nvarchar(60)",
-      fill_sys_info, VIEW_LIVE },
-    { "sys", "dm_os_wait_stats",
-      "wait_type nvarchar(60),waiting_tasks_count bigint,wait_time_ms bigint,max_wait_time_ms bigint,"
-      "signal_wait_time_ms bigint",
-      fill_waits, VIEW_LIVE },
-    { "sys", "dm_tran_locks",
-      "resource_type nvarchar(60),resource_database_id int,resource_associated_entity_id bigint?,"
-      "request_mode nvarchar(60),request_type nvarchar(60),request_status nvarchar(60),"
-      "request_session_id int",
-      NULL, VIEW_LIVE },
-    { "sys", "configurations",
-      "configuration_id int,name nvarchar(35),value bigint?,minimum bigint?,maximum bigint?,"
-      "value_in_use bigint?,description nvarchar(255),is_dynamic bit,is_advanced bit",
-      fill_configurations, VIEW_LIVE },
-    { "sys", "sysprocesses",
-      "spid smallint,kpid smallint,blocked smallint,waittime bigint,lastwaittype nchar(32),dbid smallint,"
-      "cpu int,physical_io bigint,login_time datetime,last_batch datetime,open_tran smallint,"
-      "status nchar(30),hostname nchar(128),program_name nchar(128),cmd nchar(26),loginame nchar(128)",
-      fill_processes, VIEW_LIVE },
+    {"sys", "dm_exec_requests",
+     "session_id smallint,request_id int,start_time datetime,status nvarchar(30),command "
+     "nvarchar(32),"
+     "sql_handle varbinary(64)?,statement_start_offset int?,statement_end_offset int?,"
+     "database_id smallint,user_id int,blocking_session_id smallint?,wait_type "
+     "nvarchar(60)?,"
+     "wait_time int,last_wait_type nvarchar(60),wait_resource "
+     "nvarchar(256),open_transaction_count int,"
+     "open_resultset_count int,percent_complete real,cpu_time int,total_elapsed_time int,"
+     "scheduler_id int?,reads bigint,writes bigint,logical_reads bigint,"
+     "transaction_isolation_level smallint,row_count bigint,nest_level int,dop "
+     "int,group_id int",
+     fill_requests, VIEW_LIVE},
+    {"sys", "dm_exec_sessions",
+     "session_id smallint,login_time datetime,host_name nvarchar(128)?,program_name "
+     "nvarchar(128)?,"
+     "host_process_id int?,client_version int?,client_interface_name nvarchar(32)?,"
+     "login_name nvarchar(128),original_login_name nvarchar(128),status "
+     "nvarchar(30),cpu_time int,"
+     "memory_usage int,total_scheduled_time int,total_elapsed_time int,"
+     "last_request_start_time datetime,last_request_end_time datetime?,reads "
+     "bigint,writes bigint,"
+     "logical_reads bigint,is_user_process bit,transaction_isolation_level "
+     "smallint,row_count bigint,"
+     "database_id smallint,open_transaction_count int,text_size int,language "
+     "nvarchar(128)?,"
+     "date_format nvarchar(3)?,date_first smallint,lock_timeout int",
+     fill_sessions, VIEW_LIVE},
+    {"sys", "dm_exec_connections",
+     "session_id int?,connect_time datetime,net_transport nvarchar(40),protocol_type "
+     "nvarchar(40)?,"
+     "protocol_version int?,encrypt_option nvarchar(40),auth_scheme nvarchar(40),"
+     "node_affinity smallint,num_reads int?,num_writes int?,net_packet_size int?,"
+     "client_net_address varchar(48)?",
+     fill_connections, VIEW_LIVE},
+    {"sys", "dm_os_waiting_tasks",
+     "session_id smallint?,exec_context_id int?,wait_duration_ms bigint?,wait_type "
+     "nvarchar(60)?,"
+     "blocking_session_id smallint?,resource_description nvarchar(3072)?",
+     fill_waiting, VIEW_LIVE},
+    {"sys", "dm_os_schedulers",
+     "parent_node_id int,scheduler_id int,cpu_id smallint,status nvarchar(60),is_online "
+     "bit,is_idle bit,"
+     "preemptive_switches_count int,context_switches_count int,idle_switches_count int,"
+     "current_tasks_count int,runnable_tasks_count int,current_workers_count int,"
+     "active_workers_count int,work_queue_count bigint,pending_disk_io_count "
+     "int,load_factor int,"
+     "yield_count int,total_cpu_usage_ms bigint,total_scheduler_delay_ms bigint",
+     fill_schedulers, VIEW_LIVE},
+    {"sys", "dm_os_sys_info",
+     "cpu_ticks bigint,ms_ticks bigint,cpu_count int,hyperthread_ratio "
+     "int,physical_memory_kb bigint,"
+     "virtual_memory_kb bigint,committed_kb bigint,committed_target_kb "
+     "bigint,max_workers_count int,"
+     "scheduler_count int,scheduler_total_count int,sqlserver_start_time datetime,"
+     "socket_count int,cores_per_socket int,numa_node_count int,sql_memory_model_desc "
+     "nvarchar(60)",
+     fill_sys_info, VIEW_LIVE},
+    {"sys", "dm_os_wait_stats",
+     "wait_type nvarchar(60),waiting_tasks_count bigint,wait_time_ms "
+     "bigint,max_wait_time_ms bigint,"
+     "signal_wait_time_ms bigint",
+     fill_waits, VIEW_LIVE},
+    {"sys", "dm_tran_locks",
+     "resource_type nvarchar(60),resource_database_id int,resource_associated_entity_id "
+     "bigint?,"
+     "request_mode nvarchar(60),request_type nvarchar(60),request_status nvarchar(60),"
+     "request_session_id int",
+     NULL, VIEW_LIVE},
+    {"sys", "configurations",
+     "configuration_id int,name nvarchar(35),value bigint?,minimum bigint?,maximum "
+     "bigint?,"
+     "value_in_use bigint?,description nvarchar(255),is_dynamic bit,is_advanced bit",
+     fill_configurations, VIEW_LIVE},
+    {"sys", "sysprocesses",
+     "spid smallint,kpid smallint,blocked smallint,waittime bigint,lastwaittype "
+     "nchar(32),dbid smallint,"
+     "cpu int,physical_io bigint,login_time datetime,last_batch datetime,open_tran "
+     "smallint,"
+     "status nchar(30),hostname nchar(128),program_name nchar(128),cmd "
+     "nchar(26),loginame nchar(128)",
+     fill_processes, VIEW_LIVE},
 };
 const size_t sysviews_server_count = sizeof(sysviews_server) / sizeof(sysviews_server[0]);

@@ -1,8 +1,8 @@
 /*
  * login.h - PRELOGIN and LOGIN7 (MS-TDS 2.2.6.5, 2.2.6.4).
  *
- * Parsing works on bytes in memory and trusts no offset.  The password is kept in its own array,
- * which login_wipe() clears.  One thread.
+ * Parsing works on bytes in memory and trusts no offset.  The password is kept in its own
+ * array, which login_wipe() clears.  One thread.
  */
 #ifndef FRD_TDS_LOGIN_H
 #define FRD_TDS_LOGIN_H
@@ -19,7 +19,12 @@ enum {
     PRELOGIN_MAX_BYTES = 4096
 };
 
-enum prelogin_encryption { ENCRYPT_OFF = 0, ENCRYPT_ON = 1, ENCRYPT_NOT_SUP = 2, ENCRYPT_REQ = 3 };
+enum prelogin_encryption {
+    ENCRYPT_OFF = 0,
+    ENCRYPT_ON = 1,
+    ENCRYPT_NOT_SUP = 2,
+    ENCRYPT_REQ = 3
+};
 
 struct prelogin {
     uint8_t encryption; /* enum prelogin_encryption */
@@ -29,7 +34,8 @@ struct prelogin {
 
 /* False: malformed. */
 bool prelogin_parse(const unsigned char *p, size_t n, struct prelogin *out);
-/* The server's answer as the payload of one packet; returns its length (out: 64 bytes). */
+/* The server's answer as the payload of one packet; returns its length (out: 64 bytes).
+ */
 size_t prelogin_answer(unsigned char *out, uint8_t encryption);
 
 struct tds_login {

@@ -1,9 +1,9 @@
 /*
  * packet.h - TDS packets (MS-TDS 2.2.3) as a stream of message bytes, in and out.
  *
- * The reader joins the packets of one message; every read says whether the bytes were there.
- * After a failed read the reader is `broken` and reads nothing more: the session ends.
- * Bytes come and go through callbacks, so that tests and the fuzzer work on memory.
+ * The reader joins the packets of one message; every read says whether the bytes were
+ * there. After a failed read the reader is `broken` and reads nothing more: the session
+ * ends. Bytes come and go through callbacks, so that tests and the fuzzer work on memory.
  * One thread.
  */
 #ifndef FRD_TDS_PACKET_H
@@ -48,7 +48,7 @@ struct tds_reader {
     /* up to n bytes into buf: number read, 0 at the end, -1 error */
     ssize_t (*fill)(void *ctx, void *buf, size_t n);
     void *ctx;
-    uint64_t limit;    /* of one message's bytes; 0: none */
+    uint64_t limit;     /* of one message's bytes; 0: none */
     unsigned char *buf; /* owned, TDS_READ_BYTES */
     size_t pos, filled; /* what is in buf and not used yet */
     size_t left;        /* bytes of the current packet still to be used */
@@ -56,17 +56,19 @@ struct tds_reader {
     uint64_t total;     /* bytes ever read, packet headers included */
     uint64_t packets;
     uint8_t type, status; /* of the message: type, status bits of its first packet */
-    bool eom;       /* the current packet is the message's last */
-    bool ignored;   /* its last packet said IGNORE */
-    bool attention; /* an attention packet came instead of the message's next one */
-    bool closed;    /* the peer closed the connection */
-    bool broken;    /* framing or length is wrong */
+    bool eom;             /* the current packet is the message's last */
+    bool ignored;         /* its last packet said IGNORE */
+    bool attention;       /* an attention packet came instead of the message's next one */
+    bool closed;          /* the peer closed the connection */
+    bool broken;          /* framing or length is wrong */
 };
 
-bool tds_reader_init(struct tds_reader *r, ssize_t (*fill)(void *, void *, size_t), void *ctx);
+bool tds_reader_init(struct tds_reader *r, ssize_t (*fill)(void *, void *, size_t),
+                     void *ctx);
 void tds_reader_free(struct tds_reader *r);
 
-/* Go to the next message; what is left of the present one is dropped.  False: closed or broken. */
+/* Go to the next message; what is left of the present one is dropped.  False: closed or
+ * broken. */
 bool tds_next_message(struct tds_reader *r);
 /* Drop the rest of the message; false when its end never comes. */
 bool tds_drain(struct tds_reader *r);
@@ -76,7 +78,8 @@ bool tds_at_end(struct tds_reader *r);
 /* n bytes; false: the message ended before. */
 bool tds_read(struct tds_reader *r, void *out, size_t n);
 bool tds_skip(struct tds_reader *r, uint64_t n);
-/* The next n bytes in place when they lie together (until the next read), else NULL; moves. */
+/* The next n bytes in place when they lie together (until the next read), else NULL;
+ * moves. */
 const unsigned char *tds_take(struct tds_reader *r, size_t n);
 bool tds_peek_u8(struct tds_reader *r, uint8_t *out);
 bool tds_read_u8(struct tds_reader *r, uint8_t *out);

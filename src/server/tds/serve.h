@@ -1,8 +1,8 @@
 /*
  * serve.h - one connection from its first byte to its last.
  *
- * Blocks in the transport's callbacks.  Malformed input ends this connection and nothing else.
- * Runs in the connection's own thread.
+ * Blocks in the transport's callbacks.  Malformed input ends this connection and nothing
+ * else. Runs in the connection's own thread.
  */
 #ifndef FRD_TDS_SERVE_H
 #define FRD_TDS_SERVE_H

@@ -27,8 +27,9 @@ struct tds_conn {
     struct wire_output out;
     struct result_sink sink;
     uint32_t tds_version;
-    struct tls *tls;    /* NULL: in the clear */
-    uint8_t encryption; /* as answered to the client's prelogin (enum prelogin_encryption) */
+    struct tls *tls; /* NULL: in the clear */
+    uint8_t
+        encryption; /* as answered to the client's prelogin (enum prelogin_encryption) */
 
     /* the result set being sent */
     struct wire_type *wts; /* owned */
@@ -59,8 +60,8 @@ bool request_rpc(struct tds_conn *c);
 bool request_transaction(struct tds_conn *c);
 bool request_bulk(struct tds_conn *c);
 
-/* False when the client has taken the request back.  Once its message was read to the end, the
-   socket is watched for an attention. */
+/* False when the client has taken the request back.  Once its message was read to the
+   end, the socket is watched for an attention. */
 bool request_may_run(struct tds_conn *c);
 /* MS-TDS 2.2.5.3: what stands in front of a batch, an RPC, a transaction request. */
 bool request_headers(struct tds_reader *r);

@@ -1,9 +1,9 @@
 /*
  * wire.h - types and values as TDS writes them (MS-TDS 2.2.5.4, 2.2.5.5).
  *
- * A struct wire_type is a TYPE_INFO: the token, how lengths are written, and the SQL type.
- * Reading never trusts a length: it is checked against the type and the limits below before
- * anything is allocated.  Any thread; a buffer by one at a time.
+ * A struct wire_type is a TYPE_INFO: the token, how lengths are written, and the SQL
+ * type. Reading never trusts a length: it is checked against the type and the limits
+ * below before anything is allocated.  Any thread; a buffer by one at a time.
  */
 #ifndef FRD_TDS_WIRE_H
 #define FRD_TDS_WIRE_H
@@ -36,8 +36,8 @@ struct wire_type {
     uint32_t max; /* longest value in bytes, as declared */
 };
 
-/* The TYPE_INFO for a column of that type, as the client's TDS version knows it: before 7.3 the
-   newer dates travel as nvarchar. */
+/* The TYPE_INFO for a column of that type, as the client's TDS version knows it:
+   before 7.3 the newer dates travel as nvarchar. */
 void wire_type_for(const struct sqltype *type, bool nullable, uint32_t tds_version,
                    struct wire_type *out);
 bool wire_write_type(struct tds_writer *w, const struct wire_type *wt);
@@ -51,7 +51,8 @@ enum wire_result {
     WIRE_BROKEN      /* the message ended, or the connection */
 };
 
-/* Values of char and binary types come as varchar and varbinary: padding is the target's. */
+/* Values of char and binary types come as varchar and varbinary: padding is the target's.
+ */
 enum wire_result wire_read_type(struct tds_reader *r, struct wire_type *out);
 
 struct wire_input {

@@ -16,7 +16,8 @@
 
 /* ---- common parts ---- */
 
-/* Up to four parts; absent parts are NULL ("db..t": schema NULL), object is always there. */
+/* Up to four parts; absent parts are NULL ("db..t": schema NULL), object is always there.
+ */
 struct name {
     const char *server;
     const char *database;
@@ -33,8 +34,9 @@ struct span {
 
 /* A data type as written; type_ref_resolve() (parser.h) makes a struct sqltype of it. */
 struct type_ref {
-    struct name name; /* "int"; national character varying and the like come as nvarchar */
-    int nargs;        /* 0..2 */
+    struct name
+        name;  /* "int"; national character varying and the like come as nvarchar */
+    int nargs; /* 0..2 */
     int32_t args[2];
     bool max;              /* (max) */
     bool in_cast;          /* stands in CAST or CONVERT: varchar is varchar(30) there */
@@ -44,37 +46,51 @@ struct type_ref {
 /* ---- expressions ---- */
 
 enum expr_kind {
-    EX_LITERAL,   /* literal */
-    EX_DEFAULT,   /* the word DEFAULT in VALUES, SET col = DEFAULT, EXEC p DEFAULT */
-    EX_COLUMN,    /* column: multi-part name, the object part is the column */
-    EX_STAR,      /* * or t.*: column.object is NULL, the other parts qualify; select list,
-                     OUTPUT, COUNT(*) only */
-    EX_VARIABLE,  /* text: "@x" (lower-cased in .text, names match without case) */
-    EX_UNARY,     /* op OP_NEG, OP_PLUS, OP_BITNOT; args[0] */
-    EX_BINARY,    /* op OP_ADD .. OP_BITXOR; args[0], args[1] */
-    EX_COMPARE,   /* op OP_EQ .. OP_GE; args[0], args[1] */
-    EX_AND,       /* args[0], args[1] */
-    EX_OR,        /* args[0], args[1] */
-    EX_NOT,       /* args[0] */
-    EX_IS_NULL,   /* args[0]; negated */
-    EX_BETWEEN,   /* args[0] between args[1] and args[2]; negated */
-    EX_LIKE,      /* args[0] like args[1] [escape args[2]]; negated */
-    EX_IN_LIST,   /* args[0] in (args[1] .. args[nargs-1]); negated */
-    EX_IN_QUERY,  /* args[0] in (query); negated */
-    EX_EXISTS,    /* query */
-    EX_QUANTIFIED,/* args[0] op ANY|ALL (query); all */
-    EX_SUBQUERY,  /* scalar (query) */
-    EX_CASE,      /* case_parts; args unused */
-    EX_FUNCTION,  /* func */
-    EX_CAST,      /* cast: CAST, CONVERT, TRY_CAST, TRY_CONVERT, PARSE not */
-    EX_COLLATE,   /* args[0] collate text */
+    EX_LITERAL,  /* literal */
+    EX_DEFAULT,  /* the word DEFAULT in VALUES, SET col = DEFAULT, EXEC p DEFAULT */
+    EX_COLUMN,   /* column: multi-part name, the object part is the column */
+    EX_STAR,     /* * or t.*: column.object is NULL, the other parts qualify; select list,
+                    OUTPUT, COUNT(*) only */
+    EX_VARIABLE, /* text: "@x" (lower-cased in .text, names match without case) */
+    EX_UNARY,    /* op OP_NEG, OP_PLUS, OP_BITNOT; args[0] */
+    EX_BINARY,   /* op OP_ADD .. OP_BITXOR; args[0], args[1] */
+    EX_COMPARE,  /* op OP_EQ .. OP_GE; args[0], args[1] */
+    EX_AND,      /* args[0], args[1] */
+    EX_OR,       /* args[0], args[1] */
+    EX_NOT,      /* args[0] */
+    EX_IS_NULL,  /* args[0]; negated */
+    EX_BETWEEN,  /* args[0] between args[1] and args[2]; negated */
+    EX_LIKE,     /* args[0] like args[1] [escape args[2]]; negated */
+    EX_IN_LIST,  /* args[0] in (args[1] .. args[nargs-1]); negated */
+    EX_IN_QUERY, /* args[0] in (query); negated */
+    EX_EXISTS,   /* query */
+    EX_QUANTIFIED, /* args[0] op ANY|ALL (query); all */
+    EX_SUBQUERY,   /* scalar (query) */
+    EX_CASE,       /* case_parts; args unused */
+    EX_FUNCTION,   /* func */
+    EX_CAST,       /* cast: CAST, CONVERT, TRY_CAST, TRY_CONVERT, PARSE not */
+    EX_COLLATE,    /* args[0] collate text */
 };
 
 enum expr_op {
     OP_NONE,
-    OP_NEG, OP_PLUS, OP_BITNOT,
-    OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_MOD, OP_BITAND, OP_BITOR, OP_BITXOR,
-    OP_EQ, OP_NE, OP_LT, OP_LE, OP_GT, OP_GE /* also !< !> */
+    OP_NEG,
+    OP_PLUS,
+    OP_BITNOT,
+    OP_ADD,
+    OP_SUB,
+    OP_MUL,
+    OP_DIV,
+    OP_MOD,
+    OP_BITAND,
+    OP_BITOR,
+    OP_BITXOR,
+    OP_EQ,
+    OP_NE,
+    OP_LT,
+    OP_LE,
+    OP_GT,
+    OP_GE /* also !< !> */
 };
 
 struct expr;
@@ -103,10 +119,10 @@ struct func_expr {
                          without arguments, name.object upper-cased for these */
     struct expr **args;
     size_t nargs;
-    bool distinct;        /* COUNT(DISTINCT x) */
-    bool star;            /* COUNT(*) */
-    bool bare;            /* written without parentheses (@@x, CURRENT_USER) */
-    struct window *over;  /* or NULL */
+    bool distinct;             /* COUNT(DISTINCT x) */
+    bool star;                 /* COUNT(*) */
+    bool bare;                 /* written without parentheses (@@x, CURRENT_USER) */
+    struct window *over;       /* or NULL */
     struct order_item *within; /* STRING_AGG(...) WITHIN GROUP (ORDER BY ...) */
     size_t nwithin;
 };
@@ -116,16 +132,16 @@ struct expr {
     int32_t line;
     struct span source; /* as written: text of DEFAULT and CHECK, and for messages */
     enum expr_op op;
-    uint16_t depth;     /* height of the tree below, at most TSQL_MAX_TREE (parser.h) */
-    bool negated;       /* NOT LIKE, NOT IN, IS NOT NULL, NOT BETWEEN */
-    bool all;           /* EX_QUANTIFIED: ALL */
-    bool parens;        /* was written in parentheses */
+    uint16_t depth; /* height of the tree below, at most TSQL_MAX_TREE (parser.h) */
+    bool negated;   /* NOT LIKE, NOT IN, IS NOT NULL, NOT BETWEEN */
+    bool all;       /* EX_QUANTIFIED: ALL */
+    bool parens;    /* was written in parentheses */
     struct expr **args;
     size_t nargs;
     union {
-        struct value literal; /* texts borrowed from the arena; 1 is int, 1.0 decimal(2,1), 1e0
-                                 float, $1 money, 'a' varchar(1), N'a' nvarchar(1), 0x varbinary,
-                                 NULL is TY_NULL */
+        struct value literal; /* texts borrowed from the arena; 1 is int, 1.0
+                                 decimal(2,1), 1e0 float, $1 money, 'a' varchar(1), N'a'
+                                 nvarchar(1), 0x varbinary, NULL is TY_NULL */
         struct name column;
         const char *text; /* variable or collation name */
         struct query *query;
@@ -183,10 +199,17 @@ enum source_kind {
     SRC_JOIN,     /* join, left, right, on */
 };
 
-enum join_kind { JOIN_INNER, JOIN_LEFT, JOIN_RIGHT, JOIN_FULL, JOIN_CROSS, JOIN_CROSS_APPLY,
-                 JOIN_OUTER_APPLY };
+enum join_kind {
+    JOIN_INNER,
+    JOIN_LEFT,
+    JOIN_RIGHT,
+    JOIN_FULL,
+    JOIN_CROSS,
+    JOIN_CROSS_APPLY,
+    JOIN_OUTER_APPLY
+};
 
-struct row_list { /* VALUES (...), (...) */
+struct row_list {        /* VALUES (...), (...) */
     struct expr ***rows; /* rows[i][j] */
     size_t nrows;
     size_t ncolumns; /* the same in every row (the parser sees to it: error 10709) */
@@ -196,8 +219,8 @@ struct source {
     enum source_kind kind;
     int32_t line;
     struct name name;
-    const char *alias; /* or NULL */
-    uint32_t hints;    /* enum table_hint */
+    const char *alias;    /* or NULL */
+    uint32_t hints;       /* enum table_hint */
     const char **columns; /* column aliases */
     size_t ncolumns;
     struct query *query;
@@ -209,9 +232,10 @@ struct source {
 };
 
 struct select_item {
-    struct expr *expr;    /* EX_STAR for * and t.* */
-    const char *alias;    /* or NULL */
-    const char *variable; /* SELECT @x = expr: "@x"; then all items of the query have one */
+    struct expr *expr; /* EX_STAR for * and t.* */
+    const char *alias; /* or NULL */
+    const char
+        *variable; /* SELECT @x = expr: "@x"; then all items of the query have one */
     enum expr_op assign_op; /* OP_NONE, or += -= ... as the operator */
     int32_t line;
 };
@@ -227,7 +251,7 @@ struct query_spec {
     struct top *top; /* or NULL */
     struct select_item *items;
     size_t nitems;
-    struct name *into; /* SELECT ... INTO t, or NULL */
+    struct name *into;    /* SELECT ... INTO t, or NULL */
     struct source **from; /* comma list; each may be a join tree */
     size_t nfrom;
     struct expr *where;
@@ -280,7 +304,7 @@ struct output_clause {
     size_t ninto_columns;
 };
 
-struct assignment { /* SET of UPDATE */
+struct assignment {       /* SET of UPDATE */
     struct name column;   /* object NULL where only a variable is set */
     const char *variable; /* SET @x = expr or @x = column = expr, else NULL */
     enum expr_op op;      /* OP_NONE, or the operator of += ... */
@@ -338,17 +362,23 @@ struct index_column {
 
 enum ref_action { REF_NO_ACTION, REF_CASCADE, REF_SET_NULL, REF_SET_DEFAULT };
 
-enum constraint_kind { CON_PRIMARY_KEY, CON_UNIQUE, CON_CHECK, CON_FOREIGN_KEY, CON_DEFAULT };
+enum constraint_kind {
+    CON_PRIMARY_KEY,
+    CON_UNIQUE,
+    CON_CHECK,
+    CON_FOREIGN_KEY,
+    CON_DEFAULT
+};
 
 struct constraint_def {
     enum constraint_kind kind;
     int32_t line;
-    const char *name; /* NULL: the server makes one */
+    const char *name;             /* NULL: the server makes one */
     struct index_column *columns; /* key columns; of a column constraint: that column */
     size_t ncolumns;
     bool clustered, nonclustered; /* as written */
     bool ignore_dup_key;
-    struct expr *expr; /* CHECK, DEFAULT */
+    struct expr *expr;      /* CHECK, DEFAULT */
     const char *for_column; /* DEFAULT ... FOR column (ALTER TABLE), or the column */
     bool with_values;       /* ALTER TABLE ADD ... DEFAULT ... WITH VALUES */
     struct name references;
@@ -360,15 +390,17 @@ struct constraint_def {
 struct column_def {
     const char *name;
     int32_t line;
-    struct type_ref type;     /* name.object NULL for a computed column */
-    struct expr *computed;    /* AS (expr) */
+    struct type_ref type;  /* name.object NULL for a computed column */
+    struct expr *computed; /* AS (expr) */
     bool persisted;
-    bool null_given, not_null; /* NULL / NOT NULL as written; a PRIMARY KEY implies NOT NULL */
+    bool null_given,
+        not_null; /* NULL / NOT NULL as written; a PRIMARY KEY implies NOT NULL */
     bool identity;
     int64_t identity_seed, identity_increment;
     bool rowguidcol;
     bool sparse;
-    struct constraint_def *constraints; /* DEFAULT, CHECK, PRIMARY KEY ... of the column */
+    struct constraint_def
+        *constraints; /* DEFAULT, CHECK, PRIMARY KEY ... of the column */
     size_t nconstraints;
 };
 
@@ -399,16 +431,16 @@ struct table_def {
 };
 
 enum alter_kind {
-    ALTER_ADD,            /* def.columns, def.constraints */
-    ALTER_DROP_COLUMN,    /* names */
-    ALTER_DROP_CONSTRAINT,/* names */
-    ALTER_COLUMN,         /* def.columns[0] */
-    ALTER_CHECK,          /* names; CHECK CONSTRAINT ALL: all_names */
+    ALTER_ADD,             /* def.columns, def.constraints */
+    ALTER_DROP_COLUMN,     /* names */
+    ALTER_DROP_CONSTRAINT, /* names */
+    ALTER_COLUMN,          /* def.columns[0] */
+    ALTER_CHECK,           /* names; CHECK CONSTRAINT ALL: all_names */
     ALTER_NOCHECK,
     ALTER_ENABLE_TRIGGER, /* names or all */
     ALTER_DISABLE_TRIGGER,
-    ALTER_REBUILD,        /* no effect here */
-    ALTER_SET             /* SET (LOCK_ESCALATION = ...): no effect here */
+    ALTER_REBUILD, /* no effect here */
+    ALTER_SET      /* SET (LOCK_ESCALATION = ...): no effect here */
 };
 
 struct alter_table_stmt {
@@ -423,8 +455,20 @@ struct alter_table_stmt {
 };
 
 enum object_class {
-    OBJ_TABLE, OBJ_VIEW, OBJ_PROCEDURE, OBJ_INDEX, OBJ_SCHEMA, OBJ_DATABASE, OBJ_FUNCTION,
-    OBJ_TRIGGER, OBJ_TYPE, OBJ_ROLE, OBJ_USER, OBJ_LOGIN, OBJ_SYNONYM, OBJ_SEQUENCE
+    OBJ_TABLE,
+    OBJ_VIEW,
+    OBJ_PROCEDURE,
+    OBJ_INDEX,
+    OBJ_SCHEMA,
+    OBJ_DATABASE,
+    OBJ_FUNCTION,
+    OBJ_TRIGGER,
+    OBJ_TYPE,
+    OBJ_ROLE,
+    OBJ_USER,
+    OBJ_LOGIN,
+    OBJ_SYNONYM,
+    OBJ_SEQUENCE
 };
 
 struct drop_stmt {
@@ -467,7 +511,7 @@ struct bulk_stmt { /* INSERT BULK t (...) WITH (...) */
     size_t ncolumns;
     bool tablock, check_constraints, fire_triggers, keep_nulls, keep_identity;
     int64_t rows_per_batch, kilobytes_per_batch; /* 0: not given */
-    struct index_column *order; /* ORDER (c ASC, ...) */
+    struct index_column *order;                  /* ORDER (c ASC, ...) */
     size_t norder;
 };
 
@@ -525,64 +569,68 @@ struct tran_stmt {
 
 /* SET name value; see setopt.c's table for what each does */
 struct set_option {
-    const char *name;   /* upper-cased, words joined by one blank: "TRANSACTION ISOLATION LEVEL" */
-    const char *value;  /* "ON", "OFF", a word, a number's or string's text; upper-cased words */
+    const char
+        *name; /* upper-cased, words joined by one blank: "TRANSACTION ISOLATION LEVEL" */
+    const char
+        *value; /* "ON", "OFF", a word, a number's or string's text; upper-cased words */
     struct expr *expr;  /* ROWCOUNT @x, DEADLOCK_PRIORITY @x, DATEFIRST @x ... or NULL */
     struct name *table; /* IDENTITY_INSERT t */
     int32_t line;
 };
 
 enum stmt_kind {
-    ST_SELECT,        /* u.query */
-    ST_INSERT,        /* u.insert */
-    ST_UPDATE,        /* u.update */
-    ST_DELETE,        /* u.del */
-    ST_TRUNCATE,      /* u.target */
-    ST_CREATE_TABLE,  /* u.table */
-    ST_ALTER_TABLE,   /* u.alter */
-    ST_CREATE_INDEX,  /* u.index */
-    ST_ALTER_INDEX,   /* u.drop.names[0] ON tables[0]: REBUILD/REORGANIZE, no effect; DISABLE not */
-    ST_CREATE_VIEW,   /* u.view */
-    ST_CREATE_SCHEMA, /* u.schema */
-    ST_CREATE_DATABASE, /* u.database */
-    ST_ALTER_DATABASE,  /* u.database */
-    ST_DROP,          /* u.drop */
+    ST_SELECT,            /* u.query */
+    ST_INSERT,            /* u.insert */
+    ST_UPDATE,            /* u.update */
+    ST_DELETE,            /* u.del */
+    ST_TRUNCATE,          /* u.target */
+    ST_CREATE_TABLE,      /* u.table */
+    ST_ALTER_TABLE,       /* u.alter */
+    ST_CREATE_INDEX,      /* u.index */
+    ST_ALTER_INDEX,       /* u.drop.names[0] ON tables[0]: REBUILD/REORGANIZE, no effect;
+                             DISABLE not */
+    ST_CREATE_VIEW,       /* u.view */
+    ST_CREATE_SCHEMA,     /* u.schema */
+    ST_CREATE_DATABASE,   /* u.database */
+    ST_ALTER_DATABASE,    /* u.database */
+    ST_DROP,              /* u.drop */
     ST_UPDATE_STATISTICS, /* u.target; no effect */
     /* all above are run by query_run(), those below by the interpreter */
-    ST_CREATE_PROC,   /* u.proc */
-    ST_DROP_PROC,     /* u.drop */
-    ST_INSERT_BULK,   /* u.bulk */
-    ST_BLOCK,         /* u.block: BEGIN ... END */
-    ST_IF,            /* u.cond */
-    ST_WHILE,         /* u.cond: then_ is the body */
+    ST_CREATE_PROC, /* u.proc */
+    ST_DROP_PROC,   /* u.drop */
+    ST_INSERT_BULK, /* u.bulk */
+    ST_BLOCK,       /* u.block: BEGIN ... END */
+    ST_IF,          /* u.cond */
+    ST_WHILE,       /* u.cond: then_ is the body */
     ST_BREAK,
     ST_CONTINUE,
-    ST_RETURN,        /* u.expr or NULL */
-    ST_GOTO,          /* u.text */
-    ST_LABEL,         /* u.text */
-    ST_TRY,           /* u.try_ */
-    ST_THROW,         /* u.args: 0 or 3 */
-    ST_RAISERROR,     /* u.raise */
-    ST_PRINT,         /* u.expr */
-    ST_DECLARE,       /* u.declare */
-    ST_SET_VARIABLE,  /* u.assign */
-    ST_SET_OPTION,    /* u.set */
-    ST_EXEC,          /* u.exec */
-    ST_TRAN,          /* u.tran */
-    ST_USE,           /* u.text */
-    ST_WAITFOR,       /* u.expr: delay; u.waitfor */
-    ST_KILL,          /* u.expr */
-    ST_GRANT,         /* GRANT, DENY, REVOKE: without effect here; u.text the first word */
-    ST_CREATE_PRINCIPAL, /* CREATE ROLE/USER, ALTER ROLE ... ADD MEMBER: without effect; u.text */
-    ST_CHECKPOINT,    /* no effect */
+    ST_RETURN,       /* u.expr or NULL */
+    ST_GOTO,         /* u.text */
+    ST_LABEL,        /* u.text */
+    ST_TRY,          /* u.try_ */
+    ST_THROW,        /* u.args: 0 or 3 */
+    ST_RAISERROR,    /* u.raise */
+    ST_PRINT,        /* u.expr */
+    ST_DECLARE,      /* u.declare */
+    ST_SET_VARIABLE, /* u.assign */
+    ST_SET_OPTION,   /* u.set */
+    ST_EXEC,         /* u.exec */
+    ST_TRAN,         /* u.tran */
+    ST_USE,          /* u.text */
+    ST_WAITFOR,      /* u.expr: delay; u.waitfor */
+    ST_KILL,         /* u.expr */
+    ST_GRANT,        /* GRANT, DENY, REVOKE: without effect here; u.text the first word */
+    ST_CREATE_PRINCIPAL, /* CREATE ROLE/USER, ALTER ROLE ... ADD MEMBER: without effect;
+                            u.text */
+    ST_CHECKPOINT,       /* no effect */
     ST_KIND_COUNT
 };
 
 struct stmt {
     enum stmt_kind kind;
-    int32_t line;       /* of its first word */
+    int32_t line; /* of its first word */
     struct span source;
-    struct stmt *next;  /* next in the batch or block */
+    struct stmt *next; /* next in the batch or block */
     union {
         struct query *query;
         struct insert_stmt *insert;

@@ -53,13 +53,16 @@ void binder_free(struct binder *b)
 
 bool bind_no_memory(struct binder *b)
 {
-    return sqlerr_setf(b->e, 701, 17, "There is insufficient system memory to run this query.");
+    return sqlerr_setf(b->e, 701, 17,
+                       "There is insufficient system memory to run this query.");
 }
 
 bool bind_enter(struct binder *b)
 {
     if (b->depth >= BIND_MAX_DEPTH)
-        return sqlerr_setf(b->e, 8631, 17, "Some part of the statement is nested too deep for fullrackd.");
+        return sqlerr_setf(
+            b->e, 8631, 17,
+            "Some part of the statement is nested too deep for fullrackd.");
     b->depth++;
     return true;
 }
@@ -247,7 +250,8 @@ bool bind_database(struct binder *b, const struct name *n, struct database **out
 {
     *out = session_database(b->ctx->session);
     if (n->server != NULL)
-        return sqlerr_setf(b->e, 7202, 11, "Could not find server '%s' in sys.servers.", n->server);
+        return sqlerr_setf(b->e, 7202, 11, "Could not find server '%s' in sys.servers.",
+                           n->server);
     if (n->database == NULL || n->database[0] == '\0' ||
         name_same(n->database, database_name(*out)))
         return true;
@@ -271,7 +275,7 @@ struct catalog *bind_catalog(struct binder *b, struct handle *h)
     }
     cat = handle_catalog(h, b->e);
     if (cat != NULL)
-        b->other[b->nother++] = (struct other_db){ db, cat };
+        b->other[b->nother++] = (struct other_db){db, cat};
     return cat;
 }
 
@@ -329,14 +333,16 @@ static bool find_object(struct binder *b, const struct name *n, struct table_ref
         bulk_waiting(out->handle, o->id) != NULL) {
         b->fold = o->id;
         b->fold_handle = out->handle;
-        return sqlerr_setf(b->e, 40517, 16, "Bulk rows wait for the table %s.", n->object);
+        return sqlerr_setf(b->e, 40517, 16, "Bulk rows wait for the table %s.",
+                           n->object);
     }
     out->table = o->table;
     out->sql = bind_text(b, "%s%st%d", alias, alias[0] == '\0' ? "" : ".", (int)o->id);
     return out->sql != NULL;
 }
 
-bool bind_find_base(struct binder *b, const struct name *n, bool quiet, struct table_ref *out)
+bool bind_find_base(struct binder *b, const struct name *n, bool quiet,
+                    struct table_ref *out)
 {
     memset(out, 0, sizeof(*out));
     if (is_temp_name(n))
@@ -346,7 +352,8 @@ bool bind_find_base(struct binder *b, const struct name *n, bool quiet, struct t
     if (out->table != NULL || quiet)
         return true;
     if (out->view != NULL)
-        return sqlerr_setf(b->e, 4406, 16, "View '%s' is not updatable: fullrackd changes tables only.",
+        return sqlerr_setf(b->e, 4406, 16,
+                           "View '%s' is not updatable: fullrackd changes tables only.",
                            n->object);
     return sqlerr_set(b->e, 208, name_format(b, n));
 }
@@ -371,6 +378,7 @@ bool bind_find_table(struct binder *b, const struct name *n, struct table_ref *o
     /* its rows come from that database's catalog */
     if (session_handle(b->ctx->session, db, &ignored) == NULL)
         return sqlerr_set(b->e, 911, n->database);
-    out->sql = bind_text(b, "v%zu(%d)", sysview_number(out->sysview), (int)database_id(db));
+    out->sql =
+        bind_text(b, "v%zu(%d)", sysview_number(out->sysview), (int)database_id(db));
     return out->sql != NULL;
 }

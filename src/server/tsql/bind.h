@@ -1,9 +1,10 @@
 /*
  * bind.h - from syntax tree to SQLite SQL: what the binder's files share.
  *
- * A struct binder lives for one statement.  Binding a tree node gives its SQLite text together
- * with what SQL Server knows before it runs a statement: type, collation, nullability.  Texts
- * live in the binder's arena.  Values never become text: variables are parameters.
+ * A struct binder lives for one statement.  Binding a tree node gives its SQLite text
+ * together with what SQL Server knows before it runs a statement: type, collation,
+ * nullability.  Texts live in the binder's arena.  Values never become text: variables
+ * are parameters.
  */
 #ifndef FRD_TSQL_BIND_H
 #define FRD_TSQL_BIND_H
@@ -16,7 +17,8 @@ enum {
     BIND_ARENA_BYTES = 64 * 1024 * 1024,
     BIND_MAX_PARAMS = 30000, /* SQLite's limit is 32766 */
     BIND_MAX_VIEW_DEPTH = 32,
-    BIND_MAX_DEPTH = 400, /* of an expression, UNION or join: SQLite's own limits are near */
+    BIND_MAX_DEPTH =
+        400, /* of an expression, UNION or join: SQLite's own limits are near */
     BIND_MAX_OTHER_DBS = 8
 };
 
@@ -37,15 +39,15 @@ struct rel_column {
 
 /* One thing in FROM. */
 struct relation {
-    const char *alias;    /* what qualifies its columns; NULL: nothing does */
-    const char *database; /* as written, or NULL */
-    const char *schema;   /* of a table without alias: "dbo" ... */
-    const char *sql_alias;/* "r3" */
+    const char *alias;     /* what qualifies its columns; NULL: nothing does */
+    const char *database;  /* as written, or NULL */
+    const char *schema;    /* of a table without alias: "dbo" ... */
+    const char *sql_alias; /* "r3" */
     struct rel_column *cols;
     size_t ncols;
     const struct cat_table *table; /* base table, or NULL */
     struct handle *handle;         /* the table's database */
-    bool outer; /* nullable side of an outer join */
+    bool outer;                    /* nullable side of an outer join */
 };
 
 struct bscope {
@@ -54,9 +56,9 @@ struct bscope {
     size_t nrels, room;
     const char **group; /* texts of the GROUP BY expressions */
     size_t ngroup;
-    bool in_aggregate;    /* inside an aggregate's argument */
-    bool no_aggregate;    /* WHERE, ON, GROUP BY, VALUES: 147 */
-    bool has_aggregate;   /* out: an aggregate was bound here */
+    bool in_aggregate;          /* inside an aggregate's argument */
+    bool no_aggregate;          /* WHERE, ON, GROUP BY, VALUES: 147 */
+    bool has_aggregate;         /* out: an aggregate was bound here */
     const char *pred_ungrouped; /* out: first ungrouped column in a condition */
 };
 
@@ -64,13 +66,13 @@ struct bexpr {
     const char *sql;
     struct sqltype type;
     bool nullable;
-    bool constant;          /* refers to no column */
+    bool constant;               /* refers to no column */
     const struct value *literal; /* its value when it is a literal */
     enum collation_rank rank;
     const struct rel_column *column; /* when it is nothing but a column */
-    bool outer_nullable;    /* that column is on the nullable side of a join */
-    const char *ungrouped;  /* first column outside aggregates and GROUP BY, for 8120 */
-    const char *variable;   /* when it is nothing but a variable: its lower-case name */
+    bool outer_nullable;             /* that column is on the nullable side of a join */
+    const char *ungrouped; /* first column outside aggregates and GROUP BY, for 8120 */
+    const char *variable;  /* when it is nothing but a variable: its lower-case name */
 };
 
 enum param_kind {
@@ -86,9 +88,9 @@ enum row_side { ROW_NEW, ROW_OLD, ROW_EXTRA, ROW_SIDES };
 struct param {
     enum param_kind kind;
     struct variable *variable;
-    const char *sql;      /* PARAM_ONCE */
+    const char *sql; /* PARAM_ONCE */
     struct sqltype type;
-    struct value value;   /* PARAM_ONCE: owned, once evaluated */
+    struct value value; /* PARAM_ONCE: owned, once evaluated */
     bool evaluated;
     enum row_side side;
     size_t index;
@@ -116,9 +118,9 @@ struct binder {
     struct exec_ctx *ctx;
     struct sqlerr *e; /* &ctx->err */
     struct arena *arena;
-    struct handle *h;      /* where the statement runs */
-    struct catalog *cat;   /* its catalog, counted */
-    struct catalog *temp;  /* of TEMP tables, counted, or NULL */
+    struct handle *h;     /* where the statement runs */
+    struct catalog *cat;  /* its catalog, counted */
+    struct catalog *temp; /* of TEMP tables, counted, or NULL */
     struct other_db other[BIND_MAX_OTHER_DBS];
     size_t nother;
     struct old_catalog *old; /* pictures that a definition made obsolete */
@@ -132,10 +134,11 @@ struct binder {
     bool live_variables; /* SELECT @x = ... @x ...: variables are read row by row */
     bool stored;         /* a DEFAULT, CHECK, computed column: no variables */
     bool no_once;        /* index expressions: everything inline */
-    int32_t fold; /* a table with bulk rows waiting was met: to be brought in, then again */
+    int32_t
+        fold; /* a table with bulk rows waiting was met: to be brought in, then again */
     struct handle *fold_handle;
     bool leave_waiting; /* bulk load itself: waiting rows may wait on */
-    bool sent;           /* the client has seen column metadata: no second try */
+    bool sent;          /* the client has seen column metadata: no second try */
 };
 
 /* One output column of a query. */
@@ -152,8 +155,8 @@ struct bquery {
     const char *sql; /* a SELECT, columns k1.. */
     struct out_column *cols;
     size_t ncols;
-    bool wrapped;    /* has ORDER BY or LIMIT: not to be part of a compound as it is */
-    bool one_row;    /* never more than one row */
+    bool wrapped; /* has ORDER BY or LIMIT: not to be part of a compound as it is */
+    bool one_row; /* never more than one row */
     bool assigns;
 };
 
@@ -167,7 +170,8 @@ const char *bind_text(struct binder *b, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void *bind_alloc(struct binder *b, size_t bytes);
 bool bind_no_memory(struct binder *b);
-/* One step down in a tree; 8631 when it is too deep.  Each true is followed by bind_leave(). */
+/* One step down in a tree; 8631 when it is too deep.  Each true is followed by
+ * bind_leave(). */
 bool bind_enter(struct binder *b);
 void bind_leave(struct binder *b);
 /* Not supported by fullrackd: 40517, always false. */
@@ -184,29 +188,34 @@ struct table_ref {
     const struct cat_table *table; /* or */
     const struct cat_object *view; /* or */
     const struct sysview *sysview;
-    struct handle *handle;      /* its database */
-    struct catalog *cat;        /* borrowed from the binder */
-    const char *sql;            /* "t123", "d7.t123", "v_objects(5)" */
+    struct handle *handle; /* its database */
+    struct catalog *cat;   /* borrowed from the binder */
+    const char *sql;       /* "t123", "d7.t123", "v_objects(5)" */
     const char *schema;
 };
 /* Find a table, view or system view by name: 208 when there is none. */
 bool bind_find_table(struct binder *b, const struct name *n, struct table_ref *out);
 /* As above for tables that are to be changed; quiet: no error when there is none. */
-bool bind_find_base(struct binder *b, const struct name *n, bool quiet, struct table_ref *out);
+bool bind_find_base(struct binder *b, const struct name *n, bool quiet,
+                    struct table_ref *out);
 /* The database that a name means: its part, or the current one; 911. */
 bool bind_database(struct binder *b, const struct name *n, struct database **out);
 /* A handle's catalog, kept by the binder. */
 struct catalog *bind_catalog(struct binder *b, struct handle *h);
-/* The schema that a name means in a catalog: dbo when it has none; NULL: no such schema. */
+/* The schema that a name means in a catalog: dbo when it has none; NULL: no such schema.
+ */
 const struct cat_schema *bind_schema(const struct catalog *c, const struct name *n);
 const char *name_format(struct binder *b, const struct name *n);
 
 /* ---- bind_expr.c, bind_pred.c, bind_func.c, bind_conv.c ---- */
-bool bind_expr(struct binder *b, struct bscope *sc, const struct expr *x, struct bexpr *out);
-bool bind_pred(struct binder *b, struct bscope *sc, const struct expr *x, const char **sql);
+bool bind_expr(struct binder *b, struct bscope *sc, const struct expr *x,
+               struct bexpr *out);
+bool bind_pred(struct binder *b, struct bscope *sc, const struct expr *x,
+               const char **sql);
 bool bind_function(struct binder *b, struct bscope *sc, const struct expr *x,
                    struct bexpr *out);
-bool bind_case(struct binder *b, struct bscope *sc, const struct expr *x, struct bexpr *out);
+bool bind_case(struct binder *b, struct bscope *sc, const struct expr *x,
+               struct bexpr *out);
 /* a op b over bound operands: conversion to the common type, collation */
 bool bind_comparison(struct binder *b, const struct bexpr *x, const char *op,
                      const struct bexpr *y, const char **sql);
@@ -233,7 +242,8 @@ void bind_check_group(const struct bscope *sc, struct bexpr *x);
 /* Common type of n bound values; they are converted to it. */
 bool bind_common(struct binder *b, struct bexpr *xs, size_t n, struct sqltype *type);
 /* The column that a name means, as an expression. */
-bool bind_column(struct binder *b, struct bscope *sc, const struct expr *x, struct bexpr *out);
+bool bind_column(struct binder *b, struct bscope *sc, const struct expr *x,
+                 struct bexpr *out);
 /* SQL of a relation's column, computed columns expanded. */
 const char *bind_rel_column(struct binder *b, struct relation *r, size_t i);
 /* A bound subquery as a scalar. */
@@ -245,7 +255,8 @@ bool bind_scalar_subquery(struct binder *b, struct bscope *sc, const struct quer
 bool bind_from(struct binder *b, struct bscope *sc, struct source **from, size_t n,
                const char **sql);
 bool bind_add_relation(struct binder *b, struct bscope *sc, struct relation *r);
-/* A relation over a base table's columns under a new alias; table_sql as in struct table_ref */
+/* A relation over a base table's columns under a new alias; table_sql as in struct
+ * table_ref */
 struct relation *bind_table_relation(struct binder *b, const struct table_ref *ref,
                                      const char *alias);
 /* Columns only, whose texts are row parameters: inserted, deleted, CHECK's own table. */
@@ -259,7 +270,8 @@ bool bind_ctes(struct binder *b, const struct cte *ctes, size_t n);
 /* SET ROWCOUNT as the text of a LIMIT; NULL when it is 0 */
 const char *bind_rowcount(struct binder *b);
 /* SQL for LIMIT of TOP; NULL text when there is none. */
-bool bind_top(struct binder *b, struct bscope *sc, const struct top *top, const char **sql);
+bool bind_top(struct binder *b, struct bscope *sc, const struct top *top,
+              const char **sql);
 bool bind_order(struct binder *b, struct bscope *sc, const struct query *q,
                 const struct bquery *bq, const char **sql);
 
@@ -273,18 +285,21 @@ void run_done(struct binder *b, sqlite3_stmt **st);
 /* Step; SQLITE_ROW or SQLITE_DONE; anything else: e is filled. */
 int run_step(struct binder *b, sqlite3_stmt *st);
 /*
- * The value of a result cell, its text borrowed until the next step (a guid is owned).  *out is
- * freed first, so that an array of cells serves row after row; values_free() at the end.
+ * The value of a result cell, its text borrowed until the next step (a guid is owned).
+ * *out is freed first, so that an array of cells serves row after row; values_free() at
+ * the end.
  */
 bool run_value(sqlite3_stmt *st, int i, const struct sqltype *t, struct value *out);
 void values_free(struct value *v, size_t n); /* accepts NULL */
 bool run_sql(struct binder *b, const char *sql);
 /* Bind the cells that a row expression needs; rows[side][index]. */
-bool run_bind_row(struct binder *b, sqlite3_stmt *st, const struct value *const rows[ROW_SIDES]);
+bool run_bind_row(struct binder *b, sqlite3_stmt *st,
+                  const struct value *const rows[ROW_SIDES]);
 
 /* ---- statements ---- */
 /* SELECT @x = v, @x += v ... */
-bool assign_variable(struct binder *b, const char *name, enum expr_op op, const struct value *v);
+bool assign_variable(struct binder *b, const char *name, enum expr_op op,
+                     const struct value *v);
 /* Column metadata to the client; a bare NULL shows as int. */
 bool send_columns(struct binder *b, const struct out_column *cols, size_t n);
 bool select_into_run(struct binder *b, const struct query *q);

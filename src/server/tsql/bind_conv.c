@@ -1,4 +1,5 @@
-/* bind_conv.c - conversions, collations and comparisons of bound expressions. See bind.h. */
+/* bind_conv.c - conversions, collations and comparisons of bound expressions. See bind.h.
+ */
 #include "server/tsql/bind.h"
 
 #include "server/tsql/operator.h"
@@ -17,7 +18,8 @@ static bool varying_string(enum type_id id)
     return id == TY_VARCHAR || id == TY_NVARCHAR || id == TY_TEXT || id == TY_NTEXT;
 }
 
-/* Texts: char and nchar are padded, varchar may lose characters that its code page lacks. */
+/* Texts: char and nchar are padded, varchar may lose characters that its code page lacks.
+ */
 static bool strings_stored_alike(const struct sqltype *from, const struct sqltype *to)
 {
     int32_t have = type_length(from), room = type_length(to);
@@ -26,8 +28,8 @@ static bool strings_stored_alike(const struct sqltype *from, const struct sqltyp
         return from->id == to->id && from->max_bytes == to->max_bytes;
     if (type_is_nstring(from->id) && !type_is_nstring(to->id))
         return false;
-    if (!type_is_nstring(to->id) &&
-        collation_get(from->collation)->code_page != collation_get(to->collation)->code_page)
+    if (!type_is_nstring(to->id) && collation_get(from->collation)->code_page !=
+                                        collation_get(to->collation)->code_page)
         return false;
     return as_long(have, room);
 }
@@ -40,7 +42,8 @@ bool types_stored_alike(const struct sqltype *from, const struct sqltype *to)
         to->id != TY_XML)
         return strings_stored_alike(from, to);
     if (type_family(from->id) == FAM_INTEGER && type_family(to->id) == FAM_INTEGER)
-        return from->id <= to->id; /* bit, tinyint .. bigint in the order of their ranges */
+        return from->id <=
+               to->id; /* bit, tinyint .. bigint in the order of their ranges */
     if (from->id == TY_DECIMAL && to->id == TY_DECIMAL)
         return from->scale == to->scale && from->precision <= to->precision;
     if (from->id == TY_REAL && to->id == TY_FLOAT)
@@ -58,7 +61,8 @@ bool types_stored_alike(const struct sqltype *from, const struct sqltype *to)
     return true;
 }
 
-/* Values of a comparison class compare as SQLite stores them; 0: not without conversion. */
+/* Values of a comparison class compare as SQLite stores them; 0: not without conversion.
+ */
 static int compare_class(const struct sqltype *t)
 {
     switch (type_family(t->id)) {
@@ -87,8 +91,8 @@ static int compare_class(const struct sqltype *t)
 /* A literal is converted now, so that indexes can be used and nothing is done per row. */
 static bool fold(struct binder *b, struct bexpr *x, const struct sqltype *to)
 {
-    struct sqlerr ignored = { 0 };
-    struct value out = { 0 };
+    struct sqlerr ignored = {0};
+    struct value out = {0};
     struct value *keep;
     const char *sql = NULL;
 
@@ -157,8 +161,8 @@ bool bind_cast(struct binder *b, struct bexpr *x, const struct sqltype *to, int 
         x->sql = "NULL";
     else
         x->sql = bind_text(b, "x_%s(%lld,%lld,%s,%s)", try_ ? "try" : "cast",
-                           (long long)type_code(&from), (long long)type_code(to), style_sql,
-                           x->sql);
+                           (long long)type_code(&from), (long long)type_code(to),
+                           style_sql, x->sql);
     x->literal = NULL;
     x->column = NULL;
     x->variable = NULL;
@@ -180,7 +184,8 @@ bool bind_collation(struct binder *b, const struct bexpr *x, const struct bexpr 
         *rank = y->rank;
         *collation = y->type.collation;
     }
-    if (x->rank == y->rank && x->rank != RANK_DEFAULT && x->type.collation != y->type.collation)
+    if (x->rank == y->rank && x->rank != RANK_DEFAULT &&
+        x->type.collation != y->type.collation)
         return sqlerr_set(b->e, 468, collation_get(x->type.collation)->name,
                           collation_get(y->type.collation)->name, "equal to");
     return true;
@@ -221,10 +226,11 @@ bool bind_comparable(struct binder *b, const struct bexpr *x, const char *op)
     enum type_id id = x->type.id;
 
     if (id == TY_TEXT || id == TY_NTEXT || id == TY_IMAGE || id == TY_XML)
-        return sqlerr_setf(b->e, id == TY_XML ? 305 : 306, 16,
-                           "The %s data types cannot be compared or sorted (operator %s), except when "
-                           "using IS NULL or LIKE operator.",
-                           id == TY_XML ? "XML" : "text, ntext, and image", op);
+        return sqlerr_setf(
+            b->e, id == TY_XML ? 305 : 306, 16,
+            "The %s data types cannot be compared or sorted (operator %s), except when "
+            "using IS NULL or LIKE operator.",
+            id == TY_XML ? "XML" : "text, ntext, and image", op);
     return true;
 }
 
@@ -243,8 +249,7 @@ bool bind_comparison(struct binder *b, const struct bexpr *x, const char *op,
     }
     if (!type_common(&l.type, &r.type, &common, b->e))
         return false;
-    if (type_is_string(common.id) &&
-        !bind_collation(b, &l, &r, &common.collation, &rank))
+    if (type_is_string(common.id) && !bind_collation(b, &l, &r, &common.collation, &rank))
         return false;
     if (compare_class(&l.type) != compare_class(&common) || compare_class(&common) == 0)
         if (!bind_convert(b, &l, &common))

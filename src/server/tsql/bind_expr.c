@@ -22,7 +22,7 @@ static bool qualifier_fits(const struct relation *r, const struct name *n)
 
 static bool bind_computed(struct binder *b, struct relation *r, size_t i)
 {
-    struct bscope own = { .no_aggregate = true };
+    struct bscope own = {.no_aggregate = true};
     struct bexpr x;
     bool stored = b->stored;
 
@@ -78,7 +78,8 @@ static bool column_missing(struct binder *b, const struct name *n)
     return sqlerr_set(b->e, 207, n->object);
 }
 
-bool bind_column(struct binder *b, struct bscope *sc, const struct expr *x, struct bexpr *out)
+bool bind_column(struct binder *b, struct bscope *sc, const struct expr *x,
+                 struct bexpr *out)
 {
     const struct name *n = &x->u.column;
     struct relation *r = NULL;
@@ -94,17 +95,18 @@ bool bind_column(struct binder *b, struct bscope *sc, const struct expr *x, stru
     }
     if (r == NULL)
         return column_missing(b, n);
-    *out = (struct bexpr){ .sql = bind_rel_column(b, r, i),
-                           .type = r->cols[i].type,
-                           .nullable = r->cols[i].nullable || r->outer,
-                           .rank = r->cols[i].rank,
-                           .outer_nullable = r->outer,
-                           .column = &r->cols[i] };
+    *out = (struct bexpr){.sql = bind_rel_column(b, r, i),
+                          .type = r->cols[i].type,
+                          .nullable = r->cols[i].nullable || r->outer,
+                          .rank = r->cols[i].rank,
+                          .outer_nullable = r->outer,
+                          .column = &r->cols[i]};
     if (out->sql == NULL)
         return false;
     if (at == sc && !sc->in_aggregate) {
-        out->ungrouped = r->alias == NULL ? r->cols[i].name
-                                          : bind_text(b, "%s.%s", r->alias, r->cols[i].name);
+        out->ungrouped = r->alias == NULL
+                             ? r->cols[i].name
+                             : bind_text(b, "%s.%s", r->alias, r->cols[i].name);
         bind_check_group(sc, out);
     }
     return true;
@@ -114,19 +116,18 @@ bool bind_column(struct binder *b, struct bscope *sc, const struct expr *x, stru
 
 static bool bind_variable(struct binder *b, const struct expr *x, struct bexpr *out)
 {
-    struct variable *v = b->stored || b->ctx->scope == NULL
-                             ? NULL
-                             : scope_find(b->ctx->scope, x->u.text);
-    struct param p = { .kind = PARAM_VARIABLE, .variable = v };
+    struct variable *v =
+        b->stored || b->ctx->scope == NULL ? NULL : scope_find(b->ctx->scope, x->u.text);
+    struct param p = {.kind = PARAM_VARIABLE, .variable = v};
 
     if (v == NULL || v->table != NULL)
         return sqlerr_set(b->e, 137, x->u.text);
     p.kind = b->live_variables ? PARAM_POINTER : PARAM_VARIABLE;
-    *out = (struct bexpr){ .sql = bind_param(b, &p),
-                           .type = v->type,
-                           .nullable = true,
-                           .constant = !b->live_variables,
-                           .variable = v->name };
+    *out = (struct bexpr){.sql = bind_param(b, &p),
+                          .type = v->type,
+                          .nullable = true,
+                          .constant = !b->live_variables,
+                          .variable = v->name};
     if (out->sql != NULL && b->live_variables)
         out->sql = bind_text(b, "x_var(%s)", out->sql);
     return out->sql != NULL;
@@ -138,11 +139,11 @@ static bool bind_literal_expr(struct binder *b, const struct expr *x, struct bex
 {
     const struct value *v = &x->u.literal;
 
-    *out = (struct bexpr){ .sql = bind_literal(b, v),
-                           .type = v->type,
-                           .nullable = v->is_null || v->type.id == TY_NULL,
-                           .constant = true,
-                           .literal = v };
+    *out = (struct bexpr){.sql = bind_literal(b, v),
+                          .type = v->type,
+                          .nullable = v->is_null || v->type.id == TY_NULL,
+                          .constant = true,
+                          .literal = v};
     return out->sql != NULL || bind_unsupported(b, "This literal");
 }
 
@@ -150,17 +151,19 @@ static const struct {
     enum expr_op op;
     enum arith_op arith;
 } arith_ops[] = {
-    { OP_ADD, ARITH_ADD },    { OP_SUB, ARITH_SUB },   { OP_MUL, ARITH_MUL },
-    { OP_DIV, ARITH_DIV },    { OP_MOD, ARITH_MOD },   { OP_BITAND, ARITH_AND },
-    { OP_BITOR, ARITH_OR },   { OP_BITXOR, ARITH_XOR },
+    {OP_ADD, ARITH_ADD},  {OP_SUB, ARITH_SUB},    {OP_MUL, ARITH_MUL},
+    {OP_DIV, ARITH_DIV},  {OP_MOD, ARITH_MOD},    {OP_BITAND, ARITH_AND},
+    {OP_BITOR, ARITH_OR}, {OP_BITXOR, ARITH_XOR},
 };
 
 /* 'a' + 'b' needs no function where both are varying strings that cannot grow too long */
-static bool plain_concat(const struct bexpr *l, const struct bexpr *r, const struct sqltype *to)
+static bool plain_concat(const struct bexpr *l, const struct bexpr *r,
+                         const struct sqltype *to)
 {
     int32_t ln = type_length(&l->type), rn = type_length(&r->type);
 
-    if (!type_is_string(l->type.id) || !type_is_string(r->type.id) || !type_is_string(to->id))
+    if (!type_is_string(l->type.id) || !type_is_string(r->type.id) ||
+        !type_is_string(to->id))
         return false;
     if (type_is_nstring(l->type.id) != type_is_nstring(r->type.id))
         return false;
@@ -203,18 +206,21 @@ static bool bind_binary(struct binder *b, struct bscope *sc, const struct expr *
     if (!size_literal(b, &l, &r) || !size_literal(b, &r, &l) ||
         !type_arith(op, &l.type, &r.type, &to, b->e))
         return false;
-    *out = (struct bexpr){ .type = to, .constant = true };
+    *out = (struct bexpr){.type = to, .constant = true};
     bexpr_merge(out, &l);
     bexpr_merge(out, &r);
-    out->nullable = out->nullable || !out->constant; /* as the server tells it: it may overflow */
-    if (type_is_string(to.id) && !bind_collation(b, &l, &r, &out->type.collation, &out->rank))
+    out->nullable =
+        out->nullable || !out->constant; /* as the server tells it: it may overflow */
+    if (type_is_string(to.id) &&
+        !bind_collation(b, &l, &r, &out->type.collation, &out->rank))
         return false;
     if (op == ARITH_ADD && plain_concat(&l, &r, &to))
         out->sql = bind_text(b, "(%s||%s)", l.sql, r.sql);
     else
-        out->sql = bind_text(b, "x_arith(%d,%lld,%s,%lld,%s,%lld)", (int)op,
-                             (long long)type_code(&l.type), l.sql, (long long)type_code(&r.type),
-                             r.sql, (long long)type_code(&out->type));
+        out->sql =
+            bind_text(b, "x_arith(%d,%lld,%s,%lld,%s,%lld)", (int)op,
+                      (long long)type_code(&l.type), l.sql, (long long)type_code(&r.type),
+                      r.sql, (long long)type_code(&out->type));
     return out->sql != NULL;
 }
 
@@ -250,12 +256,15 @@ static bool bind_unary(struct binder *b, struct bscope *sc, const struct expr *x
     if (x->op == OP_PLUS || a.type.id == TY_NULL)
         return true;
     f = type_family(a.type.id);
-    if (x->op == OP_BITNOT ? f != FAM_INTEGER : !type_is_numeric(a.type.id) || a.type.id == TY_BIT)
-        return sqlerr_setf(b->e, 8117, 16, "Operand data type %s is invalid for %s operator.",
-                           type_name(&a.type), x->op == OP_BITNOT ? "bitwise not" : "minus");
+    if (x->op == OP_BITNOT ? f != FAM_INTEGER
+                           : !type_is_numeric(a.type.id) || a.type.id == TY_BIT)
+        return sqlerr_setf(
+            b->e, 8117, 16, "Operand data type %s is invalid for %s operator.",
+            type_name(&a.type), x->op == OP_BITNOT ? "bitwise not" : "minus");
     if (x->op == OP_NEG && a.literal != NULL && !a.literal->is_null && f != FAM_INTEGER)
         return negate_literal(b, &a, out);
-    if (x->op == OP_NEG && a.literal != NULL && !a.literal->is_null && a.literal->u.i != INT64_MIN)
+    if (x->op == OP_NEG && a.literal != NULL && !a.literal->is_null &&
+        a.literal->u.i != INT64_MIN)
         return negate_literal(b, &a, out);
     out->literal = NULL;
     if (x->op == OP_NEG && a.type.id == TY_TINYINT)
@@ -267,12 +276,13 @@ static bool bind_unary(struct binder *b, struct bscope *sc, const struct expr *x
 
 /* ---- CASE, CAST, COLLATE ---- */
 
-bool bind_case(struct binder *b, struct bscope *sc, const struct expr *x, struct bexpr *out)
+bool bind_case(struct binder *b, struct bscope *sc, const struct expr *x,
+               struct bexpr *out)
 {
     size_t n = x->u.case_parts.nwhens, results = n + 1;
     struct bexpr *then = bind_alloc(b, results * sizeof(*then));
     const char **when = bind_alloc(b, (n + 1) * sizeof(*when));
-    struct bexpr operand = { 0 }, value;
+    struct bexpr operand = {0}, value;
     struct sqltype type;
     const char *sql = "CASE", *outside = sc == NULL ? NULL : sc->pred_ungrouped;
 
@@ -280,9 +290,10 @@ bool bind_case(struct binder *b, struct bscope *sc, const struct expr *x, struct
         sc->pred_ungrouped = NULL;
     if (then == NULL || when == NULL)
         return false;
-    if (x->u.case_parts.operand != NULL && !bind_expr(b, sc, x->u.case_parts.operand, &operand))
+    if (x->u.case_parts.operand != NULL &&
+        !bind_expr(b, sc, x->u.case_parts.operand, &operand))
         return false;
-    *out = (struct bexpr){ .constant = true };
+    *out = (struct bexpr){.constant = true};
     for (size_t i = 0; i < n; i++) {
         const struct case_when *w = &x->u.case_parts.whens[i];
 
@@ -302,7 +313,7 @@ bool bind_case(struct binder *b, struct bscope *sc, const struct expr *x, struct
         if (!bind_expr(b, sc, x->u.case_parts.otherwise, &then[n]))
             return false;
     } else
-        then[n] = (struct bexpr){ .sql = "NULL", .nullable = true, .constant = true };
+        then[n] = (struct bexpr){.sql = "NULL", .nullable = true, .constant = true};
     if (x->u.case_parts.operand != NULL)
         bexpr_merge(out, &operand);
     out->nullable = false;
@@ -321,8 +332,10 @@ bool bind_case(struct binder *b, struct bscope *sc, const struct expr *x, struct
     out->type = type;
     out->rank = then[0].rank;
     if (type.id == TY_NULL)
-        return sqlerr_setf(b->e, 8133, 16, "At least one of the result expressions in a CASE "
-                                           "specification must be an expression other than the NULL constant.");
+        return sqlerr_setf(
+            b->e, 8133, 16,
+            "At least one of the result expressions in a CASE "
+            "specification must be an expression other than the NULL constant.");
     return out->sql != NULL;
 }
 
@@ -333,7 +346,8 @@ static bool bind_cast_expr(struct binder *b, struct bscope *sc, const struct exp
     struct bexpr style;
     int number = -1;
 
-    if (!bind_expr(b, sc, x->u.cast.arg, out) || !type_ref_resolve(&x->u.cast.type, &to, b->e))
+    if (!bind_expr(b, sc, x->u.cast.arg, out) ||
+        !type_ref_resolve(&x->u.cast.type, &to, b->e))
         return false;
     if (type_is_string(out->type.id)) {
         if (x->u.cast.type.collation == NULL)
@@ -370,7 +384,8 @@ static bool bind_collate_expr(struct binder *b, struct bscope *sc, const struct 
     else if (!collation_find(x->u.text, strlen(x->u.text), &row))
         return sqlerr_set(b->e, 448, x->u.text);
     if (!type_is_string(out->type.id) && out->type.id != TY_NULL)
-        return sqlerr_setf(b->e, 447, 16, "Expression type %s is invalid for COLLATE clause.",
+        return sqlerr_setf(b->e, 447, 16,
+                           "Expression type %s is invalid for COLLATE clause.",
                            type_name(&out->type));
     out->type.collation = row;
     out->rank = RANK_EXPLICIT;
@@ -387,9 +402,8 @@ bool bind_scalar_subquery(struct binder *b, struct bscope *sc, const struct quer
         return false;
     if (bq.ncols != 1)
         return sqlerr_set(b->e, 116);
-    *out = (struct bexpr){ .type = bq.cols[0].rc.type,
-                           .nullable = true,
-                           .rank = bq.cols[0].rank };
+    *out = (struct bexpr){
+        .type = bq.cols[0].rc.type, .nullable = true, .rank = bq.cols[0].rank};
     if (bq.one_row)
         out->sql = bind_text(b, "(%s)", bq.sql);
     else
@@ -435,15 +449,18 @@ static bool bind_node(struct binder *b, struct bscope *sc, const struct expr *x,
     case EX_STAR:
         return sqlerr_set(b->e, 102, "*");
     default:
-        return sqlerr_setf(b->e, 102, 15, "Incorrect syntax near '%.*s': a condition stands where a value is expected.",
-                           (int)(x->source.n > 60 ? 60 : x->source.n), x->source.p);
+        return sqlerr_setf(
+            b->e, 102, 15,
+            "Incorrect syntax near '%.*s': a condition stands where a value is expected.",
+            (int)(x->source.n > 60 ? 60 : x->source.n), x->source.p);
     }
     if (ok)
         bind_check_group(sc, out);
     return ok;
 }
 
-bool bind_expr(struct binder *b, struct bscope *sc, const struct expr *x, struct bexpr *out)
+bool bind_expr(struct binder *b, struct bscope *sc, const struct expr *x,
+               struct bexpr *out)
 {
     bool ok;
 

@@ -21,7 +21,8 @@ static bool lower_coalesce(struct binder *b, struct call *c, struct bexpr *out)
             return false;
     for (size_t i = 0; i < c->nargs && list != NULL; i++)
         list = bind_text(b, "%s%s%s", list, i == 0 ? "" : ",", c->args[i].sql);
-    out->sql = list == NULL ? NULL : bind_text(b, c->nargs > 1 ? "coalesce(%s)" : "(%s)", list);
+    out->sql =
+        list == NULL ? NULL : bind_text(b, c->nargs > 1 ? "coalesce(%s)" : "(%s)", list);
     return out->sql != NULL;
 }
 
@@ -52,10 +53,10 @@ static const struct {
     const char *name;
     bool (*f)(struct binder *, struct call *, struct bexpr *);
 } lowered[] = {
-    { "ISNULL", lower_coalesce },
-    { "COALESCE", lower_coalesce },
-    { "NULLIF", lower_nullif },
-    { "CHOOSE", lower_choose },
+    {"ISNULL", lower_coalesce},
+    {"COALESCE", lower_coalesce},
+    {"NULLIF", lower_nullif},
+    {"CHOOSE", lower_choose},
 };
 
 /* IIF(condition, a, b) is a CASE of one WHEN. */
@@ -83,8 +84,8 @@ static bool bind_iif(struct binder *b, struct bscope *sc, const struct expr *x,
 static bool word_argument(struct binder *b, const struct expr *x, struct bexpr *out)
 {
     struct value *v;
-    const char *word = x->kind == EX_COLUMN && x->u.column.schema == NULL ? x->u.column.object
-                                                                          : NULL;
+    const char *word =
+        x->kind == EX_COLUMN && x->u.column.schema == NULL ? x->u.column.object : NULL;
 
     if (word == NULL)
         return false;
@@ -94,8 +95,8 @@ static bool word_argument(struct binder *b, const struct expr *x, struct bexpr *
     v->type = type_varchar((int32_t)strlen(word));
     v->u.s.p = word;
     v->u.s.n = strlen(word);
-    *out = (struct bexpr){ .sql = bind_literal(b, v), .type = v->type, .constant = true,
-                           .literal = v };
+    *out = (struct bexpr){
+        .sql = bind_literal(b, v), .type = v->type, .constant = true, .literal = v};
     return out->sql != NULL;
 }
 
@@ -128,7 +129,7 @@ static bool bind_args(struct binder *b, struct bscope *sc, struct call *c)
 /* Merged properties; a string result takes the collation of the first string argument. */
 static void call_result(struct call *c, struct bexpr *out)
 {
-    *out = (struct bexpr){ .constant = true };
+    *out = (struct bexpr){.constant = true};
     for (size_t i = 0; i < c->nargs; i++) {
         bexpr_merge(out, &c->args[i]);
         if (type_is_string(c->args[i].type.id) && type_is_string(c->fc.result.id) &&
@@ -143,7 +144,8 @@ static void call_result(struct call *c, struct bexpr *out)
 
 /* ---- aggregates and windows ---- */
 
-static const char *window_text(struct binder *b, struct bscope *sc, const struct window *w)
+static const char *window_text(struct binder *b, struct bscope *sc,
+                               const struct window *w)
 {
     const char *sql = "OVER (";
     struct bexpr x;
@@ -204,7 +206,8 @@ static bool bind_aggregate(struct binder *b, struct bscope *sc, struct call *c,
     return out->sql != NULL;
 }
 
-static bool bind_window(struct binder *b, struct bscope *sc, struct call *c, struct bexpr *out)
+static bool bind_window(struct binder *b, struct bscope *sc, struct call *c,
+                        struct bexpr *out)
 {
     const char *over, *args = "";
 
@@ -230,8 +233,8 @@ static bool emit_call(struct binder *b, struct call *c, struct bexpr *out)
 {
     struct fr_buf sig;
     const char *args;
-    bool once = (c->fc.def->flags & (FUNC_DETERMINISTIC | FUNC_PER_ROW)) == 0 && out->constant &&
-                !b->no_once;
+    bool once = (c->fc.def->flags & (FUNC_DETERMINISTIC | FUNC_PER_ROW)) == 0 &&
+                out->constant && !b->no_once;
 
     fr_buf_init(&sig, 16384);
     args = func_signature(&sig, &c->fc) ? bind_text(b, "'%s'", fr_buf_text(&sig)) : NULL;
@@ -242,7 +245,7 @@ static bool emit_call(struct binder *b, struct call *c, struct bexpr *out)
     if ((c->fc.def->flags & FUNC_PER_ROW) != 0)
         out->constant = false;
     if (once && out->sql != NULL) {
-        struct param p = { .kind = PARAM_ONCE, .sql = out->sql, .type = out->type };
+        struct param p = {.kind = PARAM_ONCE, .sql = out->sql, .type = out->type};
 
         out->sql = bind_param(b, &p);
     }
@@ -252,7 +255,7 @@ static bool emit_call(struct binder *b, struct call *c, struct bexpr *out)
 bool bind_function(struct binder *b, struct bscope *sc, const struct expr *x,
                    struct bexpr *out)
 {
-    struct call c = { .f = x->u.func };
+    struct call c = {.f = x->u.func};
 
     if (strcasecmp(c.f->name.object, "IIF") == 0)
         return bind_iif(b, sc, x, out);
@@ -264,8 +267,9 @@ bool bind_function(struct binder *b, struct bscope *sc, const struct expr *x,
     if ((c.fc.def->flags & FUNC_WINDOW) != 0)
         return bind_window(b, sc, &c, out);
     if (c.f->over != NULL)
-        return sqlerr_setf(b->e, 4113, 16, "The function '%s' is not a valid windowing function, and "
-                                           "cannot be used with the OVER clause.",
+        return sqlerr_setf(b->e, 4113, 16,
+                           "The function '%s' is not a valid windowing function, and "
+                           "cannot be used with the OVER clause.",
                            c.f->name.object);
     if (!bind_args(b, sc, &c))
         return false;

@@ -8,8 +8,8 @@ static const char *compare_text(enum expr_op op)
     static const struct {
         enum expr_op op;
         const char *text;
-    } rows[] = { { OP_EQ, "=" }, { OP_NE, "<>" }, { OP_LT, "<" },
-                 { OP_LE, "<=" }, { OP_GT, ">" }, { OP_GE, ">=" } };
+    } rows[] = {{OP_EQ, "="},  {OP_NE, "<>"}, {OP_LT, "<"},
+                {OP_LE, "<="}, {OP_GT, ">"},  {OP_GE, ">="}};
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (rows[i].op == op)
@@ -44,7 +44,8 @@ static bool pred_between(struct binder *b, struct bscope *sc, const struct expr 
     const char *ge, *le;
 
     if (!bind_operand(b, sc, x->args[0], &v) || !bind_operand(b, sc, x->args[1], &low) ||
-        !bind_operand(b, sc, x->args[2], &high) || !bind_comparison(b, &v, ">=", &low, &ge) ||
+        !bind_operand(b, sc, x->args[2], &high) ||
+        !bind_comparison(b, &v, ">=", &low, &ge) ||
         !bind_comparison(b, &v, "<=", &high, &le))
         return false;
     *sql = bind_text(b, "%s(%s AND %s)", x->negated ? "NOT " : "", ge, le);
@@ -65,9 +66,9 @@ static bool pred_like(struct binder *b, struct bscope *sc, const struct expr *x,
             return false;
     if (!bind_collation(b, &part[0], &part[1], &collation, &rank))
         return false;
-    *sql = bind_text(b, "%sx_like(%u,%s,%s%s%s)", x->negated ? "NOT " : "", (unsigned)collation,
-                     part[0].sql, part[1].sql, x->nargs > 2 ? "," : "",
-                     x->nargs > 2 ? part[2].sql : "");
+    *sql = bind_text(b, "%sx_like(%u,%s,%s%s%s)", x->negated ? "NOT " : "",
+                     (unsigned)collation, part[0].sql, part[1].sql,
+                     x->nargs > 2 ? "," : "", x->nargs > 2 ? part[2].sql : "");
     return *sql != NULL;
 }
 
@@ -89,9 +90,10 @@ static bool pred_in_list(struct binder *b, struct bscope *sc, const struct expr 
             return false;
     for (size_t i = 1; i < x->nargs; i++)
         fr_buf_printf(&list, "%s%s", i == 1 ? "" : ",", v[i].sql);
-    *sql = list.failed ? NULL
-                       : bind_text(b, "((%s%s) %sIN (%s))", v[0].sql, bind_collate(b, &type),
-                                   x->negated ? "NOT " : "", fr_buf_text(&list));
+    *sql = list.failed
+               ? NULL
+               : bind_text(b, "((%s%s) %sIN (%s))", v[0].sql, bind_collate(b, &type),
+                           x->negated ? "NOT " : "", fr_buf_text(&list));
     fr_buf_free(&list);
     return *sql != NULL || bind_no_memory(b);
 }
@@ -104,8 +106,10 @@ static bool one_column(struct binder *b, struct bscope *sc, const struct query *
         return false;
     if (bq->ncols != 1)
         return sqlerr_set(b->e, 116);
-    *out = (struct bexpr){ .sql = "k1", .type = bq->cols[0].rc.type, .rank = bq->cols[0].rank,
-                           .nullable = true };
+    *out = (struct bexpr){.sql = "k1",
+                          .type = bq->cols[0].rc.type,
+                          .rank = bq->cols[0].rank,
+                          .nullable = true};
     return true;
 }
 
@@ -116,8 +120,8 @@ static bool pred_in_query(struct binder *b, struct bscope *sc, const struct expr
     struct sqltype type;
     struct bquery bq;
 
-    if (!bind_operand(b, sc, x->args[0], &v[0]) || !one_column(b, sc, x->u.query, &bq, &v[1]) ||
-        !bind_common(b, v, 2, &type))
+    if (!bind_operand(b, sc, x->args[0], &v[0]) ||
+        !one_column(b, sc, x->u.query, &bq, &v[1]) || !bind_common(b, v, 2, &type))
         return false;
     for (size_t i = 0; i < 2; i++)
         if ((v[i].sql = bind_compare_key(b, &type, v[i].sql)) == NULL)
@@ -126,8 +130,9 @@ static bool pred_in_query(struct binder *b, struct bscope *sc, const struct expr
         *sql = bind_text(b, "((%s%s) %sIN (%s))", v[0].sql, bind_collate(b, &type),
                          x->negated ? "NOT " : "", bq.sql);
     else
-        *sql = bind_text(b, "((%s%s) %sIN (SELECT %s FROM (%s)))", v[0].sql,
-                         bind_collate(b, &type), x->negated ? "NOT " : "", v[1].sql, bq.sql);
+        *sql =
+            bind_text(b, "((%s%s) %sIN (SELECT %s FROM (%s)))", v[0].sql,
+                      bind_collate(b, &type), x->negated ? "NOT " : "", v[1].sql, bq.sql);
     return *sql != NULL;
 }
 
@@ -145,16 +150,19 @@ static bool pred_quantified(struct binder *b, struct bscope *sc, const struct ex
     if (!bind_operand(b, sc, x->args[0], &l) || !one_column(b, sc, x->u.query, &bq, &r) ||
         !bind_comparison(b, &l, compare_text(x->op), &r, &c))
         return false;
-    *sql = bind_text(b, x->all ? "(SELECT CASE WHEN min(v)=0 THEN 0 WHEN count(*)>count(v) THEN NULL "
-                                 "ELSE 1 END FROM (SELECT %s AS v FROM (%s)))"
-                               : "(SELECT CASE WHEN max(v)=1 THEN 1 WHEN count(*)>count(v) THEN NULL "
-                                 "ELSE 0 END FROM (SELECT %s AS v FROM (%s)))",
-                     c, bq.sql);
+    *sql = bind_text(
+        b,
+        x->all ? "(SELECT CASE WHEN min(v)=0 THEN 0 WHEN count(*)>count(v) THEN NULL "
+                 "ELSE 1 END FROM (SELECT %s AS v FROM (%s)))"
+               : "(SELECT CASE WHEN max(v)=1 THEN 1 WHEN count(*)>count(v) THEN NULL "
+                 "ELSE 0 END FROM (SELECT %s AS v FROM (%s)))",
+        c, bq.sql);
     return *sql != NULL;
 }
 
 /* The conditions that one operator joins, as a balanced tree: long lists stay shallow. */
-static const char *balanced(struct binder *b, const char *const *parts, size_t n, const char *op)
+static const char *balanced(struct binder *b, const char *const *parts, size_t n,
+                            const char *op)
 {
     const char *l, *r;
 
@@ -220,18 +228,24 @@ static bool pred_not(struct binder *b, struct bscope *sc, const struct expr *x,
     return *sql != NULL;
 }
 
-bool bind_pred(struct binder *b, struct bscope *sc, const struct expr *x, const char **sql)
+bool bind_pred(struct binder *b, struct bscope *sc, const struct expr *x,
+               const char **sql)
 {
     static const struct {
         enum expr_kind kind;
         bool (*f)(struct binder *, struct bscope *, const struct expr *, const char **);
     } rows[] = {
-        { EX_COMPARE, pred_compare },   { EX_AND, pred_logic },
-        { EX_OR, pred_logic },          { EX_NOT, pred_not },
-        { EX_IS_NULL, pred_is_null },   { EX_BETWEEN, pred_between },
-        { EX_LIKE, pred_like },         { EX_IN_LIST, pred_in_list },
-        { EX_IN_QUERY, pred_in_query }, { EX_EXISTS, pred_exists },
-        { EX_QUANTIFIED, pred_quantified },
+        {EX_COMPARE, pred_compare},
+        {EX_AND, pred_logic},
+        {EX_OR, pred_logic},
+        {EX_NOT, pred_not},
+        {EX_IS_NULL, pred_is_null},
+        {EX_BETWEEN, pred_between},
+        {EX_LIKE, pred_like},
+        {EX_IN_LIST, pred_in_list},
+        {EX_IN_QUERY, pred_in_query},
+        {EX_EXISTS, pred_exists},
+        {EX_QUANTIFIED, pred_quantified},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
@@ -246,8 +260,9 @@ bool bind_pred(struct binder *b, struct bscope *sc, const struct expr *x, const 
                 b->e->line = x->line;
             return ok;
         }
-    sqlerr_setf(b->e, 4145, 15, "An expression of non-boolean type specified in a context where a "
-                                "condition is expected, near '%.*s'.",
+    sqlerr_setf(b->e, 4145, 15,
+                "An expression of non-boolean type specified in a context where a "
+                "condition is expected, near '%.*s'.",
                 (int)(x->source.n > 60 ? 60 : x->source.n), x->source.p);
     b->e->line = x->line;
     return false;

@@ -25,7 +25,8 @@ bool bind_add_relation(struct binder *b, struct bscope *sc, struct relation *r)
     struct relation **more;
 
     for (size_t i = 0; i < sc->nrels; i++)
-        if (r->alias != NULL && sc->rels[i]->alias != NULL && name_same(sc->rels[i]->alias, r->alias) &&
+        if (r->alias != NULL && sc->rels[i]->alias != NULL &&
+            name_same(sc->rels[i]->alias, r->alias) &&
             (r->schema == NULL || sc->rels[i]->schema == NULL ||
              name_same(r->schema, sc->rels[i]->schema)))
             return r->schema == NULL ? sqlerr_set(b->e, 1011, r->alias)
@@ -57,21 +58,22 @@ static bool is_key_column(const struct cat_table *t, int32_t column_id)
 static void describe_column(struct rel_column *rc, const struct cat_table *t,
                             const struct cat_column *c)
 {
-    *rc = (struct rel_column){ .name = c->name,
-                               .type = c->type,
-                               .nullable = c->nullable,
-                               .identity = c->identity,
-                               .computed = c->computed != NULL,
-                               .key = is_key_column(t, c->id),
-                               .col = c,
-                               .rank = RANK_IMPLICIT };
+    *rc = (struct rel_column){.name = c->name,
+                              .type = c->type,
+                              .nullable = c->nullable,
+                              .identity = c->identity,
+                              .computed = c->computed != NULL,
+                              .key = is_key_column(t, c->id),
+                              .col = c,
+                              .rank = RANK_IMPLICIT};
 }
 
 struct relation *bind_table_relation(struct binder *b, const struct table_ref *ref,
                                      const char *alias)
 {
     const struct cat_table *t = ref->table;
-    struct relation *r = relation_new(b, alias == NULL ? t->object->name : alias, t->ncolumns);
+    struct relation *r =
+        relation_new(b, alias == NULL ? t->object->name : alias, t->ncolumns);
 
     if (r == NULL)
         return NULL;
@@ -97,10 +99,11 @@ struct relation *bind_row_relation(struct binder *b, const struct cat_table *t,
         return NULL;
     r->table = t;
     for (size_t i = 0; i < t->ncolumns; i++) {
-        struct param p = { .kind = PARAM_ROW, .side = side, .index = i };
+        struct param p = {.kind = PARAM_ROW, .side = side, .index = i};
 
         describe_column(&r->cols[i], t, &t->columns[i]);
-        if (t->columns[i].computed == NULL && (r->cols[i].sql = bind_param(b, &p)) == NULL)
+        if (t->columns[i].computed == NULL &&
+            (r->cols[i].sql = bind_param(b, &p)) == NULL)
             return NULL;
     }
     return r;
@@ -110,7 +113,8 @@ struct relation *bind_row_relation(struct binder *b, const struct cat_table *t,
 
 /* A query in FROM; names NULL: the query's own. */
 static struct relation *query_relation(struct binder *b, const struct bquery *bq,
-                                       const char *alias, const char **names, size_t nnames)
+                                       const char *alias, const char **names,
+                                       size_t nnames)
 {
     struct relation *r = relation_new(b, alias, bq->ncols);
 
@@ -123,12 +127,13 @@ static struct relation *query_relation(struct binder *b, const struct bquery *bq
     for (size_t i = 0; i < bq->ncols; i++) {
         const struct out_column *o = &bq->cols[i];
 
-        r->cols[i] = (struct rel_column){ .name = nnames > 0 ? names[i] : o->rc.name,
-                                          .type = o->rc.type,
-                                          .nullable = o->rc.nullable,
-                                          .identity = o->rc.identity,
-                                          .rank = o->rank,
-                                          .sql = bind_text(b, "%s.k%zu", r->sql_alias, i + 1) };
+        r->cols[i] =
+            (struct rel_column){.name = nnames > 0 ? names[i] : o->rc.name,
+                                .type = o->rc.type,
+                                .nullable = o->rc.nullable,
+                                .identity = o->rc.identity,
+                                .rank = o->rank,
+                                .sql = bind_text(b, "%s.k%zu", r->sql_alias, i + 1)};
         if (r->cols[i].sql == NULL)
             return NULL;
         if (r->cols[i].name[0] == '\0') {
@@ -162,7 +167,7 @@ static bool add_query(struct binder *b, struct bscope *sc, const struct source *
 static bool add_view(struct binder *b, struct bscope *sc, const struct table_ref *ref,
                      const char *alias, const char **sql)
 {
-    static const struct parse_opts opts = { .quoted_identifier = true };
+    static const struct parse_opts opts = {.quoted_identifier = true};
     struct batch *batch;
     struct relation *r = NULL;
     struct bquery bq;
@@ -189,7 +194,8 @@ static bool add_view(struct binder *b, struct bscope *sc, const struct table_ref
             bq.cols[i].rc.name = arena_text(b->arena, name, strlen(name));
             ok = ok && bq.cols[i].rc.name != NULL;
         }
-        r = ok ? query_relation(b, &bq, alias == NULL ? ref->view->name : alias, NULL, 0) : NULL;
+        r = ok ? query_relation(b, &bq, alias == NULL ? ref->view->name : alias, NULL, 0)
+               : NULL;
     }
     batch_free(&batch);
     if (r == NULL)
@@ -212,11 +218,12 @@ static bool add_sysview(struct binder *b, struct bscope *sc, const struct table_
     for (size_t i = 0; i < n; i++) {
         struct sysview_column c = sysview_column(ref->sysview, i);
 
-        r->cols[i] = (struct rel_column){ .name = arena_text(b->arena, c.name, strlen(c.name)),
-                                          .type = c.type,
-                                          .nullable = c.nullable,
-                                          .rank = RANK_IMPLICIT,
-                                          .sql = bind_text(b, "%s.c%zu", r->sql_alias, i + 1) };
+        r->cols[i] =
+            (struct rel_column){.name = arena_text(b->arena, c.name, strlen(c.name)),
+                                .type = c.type,
+                                .nullable = c.nullable,
+                                .rank = RANK_IMPLICIT,
+                                .sql = bind_text(b, "%s.c%zu", r->sql_alias, i + 1)};
         if (r->cols[i].sql == NULL || r->cols[i].name == NULL)
             return false;
     }
@@ -305,7 +312,8 @@ static bool add_values(struct binder *b, struct bscope *sc, const struct source 
     if (x == NULL || column == NULL || r == NULL)
         return false;
     if (s->ncolumns != w)
-        return sqlerr_set(b->e, s->ncolumns < w ? 8158 : 8159, s->alias == NULL ? "" : s->alias);
+        return sqlerr_set(b->e, s->ncolumns < w ? 8158 : 8159,
+                          s->alias == NULL ? "" : s->alias);
     for (size_t k = 0; k < w; k++) {
         struct sqltype type;
         bool nullable = false;
@@ -319,18 +327,25 @@ static bool add_values(struct binder *b, struct bscope *sc, const struct source 
             return false;
         for (size_t i = 0; i < n; i++)
             x[i * w + k] = column[i];
-        r->cols[k] = (struct rel_column){ .name = s->columns[k], .type = type,
-                                          .nullable = nullable, .rank = column[0].rank,
-                                          .sql = bind_text(b, "%s.column%zu", r->sql_alias, k + 1) };
+        r->cols[k] =
+            (struct rel_column){.name = s->columns[k],
+                                .type = type,
+                                .nullable = nullable,
+                                .rank = column[0].rank,
+                                .sql = bind_text(b, "%s.column%zu", r->sql_alias, k + 1)};
         if (r->cols[k].sql == NULL)
             return false;
     }
     fr_buf_init(&text, BIND_ARENA_BYTES);
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < w; k++)
-            fr_buf_printf(&text, "%s%s%s", k > 0 ? "," : i > 0 ? ",(" : "VALUES (",
+            fr_buf_printf(&text, "%s%s%s",
+                          k > 0   ? ","
+                          : i > 0 ? ",("
+                                  : "VALUES (",
                           x[i * w + k].sql, k + 1 == w ? ")" : "");
-    *sql = text.failed ? NULL : bind_text(b, "(%s) AS %s", fr_buf_text(&text), r->sql_alias);
+    *sql =
+        text.failed ? NULL : bind_text(b, "(%s) AS %s", fr_buf_text(&text), r->sql_alias);
     fr_buf_free(&text);
     return *sql != NULL && bind_add_relation(b, sc, r);
 }
@@ -338,7 +353,8 @@ static bool add_values(struct binder *b, struct bscope *sc, const struct source 
 static bool add_function(struct binder *b, struct bscope *sc, const struct source *s,
                          const char **sql)
 {
-    struct table_ref ref = { .sysview = sysview_find(s->func->name.schema, s->func->name.object) };
+    struct table_ref ref = {.sysview =
+                                sysview_find(s->func->name.schema, s->func->name.object)};
 
     if (ref.sysview == NULL)
         return sqlerr_set(b->e, 208, name_format(b, &s->func->name));
@@ -355,9 +371,11 @@ static bool add_source(struct binder *b, struct bscope *sc, const struct source 
 static bool add_join(struct binder *b, struct bscope *sc, const struct source *s,
                      const char **sql)
 {
-    static const char *const words[] = { [JOIN_INNER] = "JOIN", [JOIN_LEFT] = "LEFT JOIN",
-                                         [JOIN_RIGHT] = "RIGHT JOIN", [JOIN_FULL] = "FULL JOIN",
-                                         [JOIN_CROSS] = "JOIN" };
+    static const char *const words[] = {[JOIN_INNER] = "JOIN",
+                                        [JOIN_LEFT] = "LEFT JOIN",
+                                        [JOIN_RIGHT] = "RIGHT JOIN",
+                                        [JOIN_FULL] = "FULL JOIN",
+                                        [JOIN_CROSS] = "JOIN"};
     const char *left, *right, *on = NULL;
     size_t first = sc->nrels, middle;
     bool nested = s->right->kind == SRC_JOIN;
@@ -375,8 +393,9 @@ static bool add_join(struct binder *b, struct bscope *sc, const struct source *s
         if (s->join == JOIN_FULL || (s->join == JOIN_LEFT && i >= middle) ||
             (s->join == JOIN_RIGHT && i < middle))
             sc->rels[i]->outer = true;
-    *sql = bind_text(b, "%s %s %s%s%s%s%s", left, words[s->join], nested ? "(" : "", right,
-                     nested ? ")" : "", on == NULL ? "" : " ON ", on == NULL ? "" : on);
+    *sql =
+        bind_text(b, "%s %s %s%s%s%s%s", left, words[s->join], nested ? "(" : "", right,
+                  nested ? ")" : "", on == NULL ? "" : " ON ", on == NULL ? "" : on);
     return *sql != NULL;
 }
 
@@ -385,7 +404,7 @@ static bool add_source(struct binder *b, struct bscope *sc, const struct source 
 {
     static bool (*const kinds[])(struct binder *, struct bscope *, const struct source *,
                                  const char **) = {
-        [SRC_TABLE] = add_table,   [SRC_VARIABLE] = add_table,   [SRC_QUERY] = add_query,
+        [SRC_TABLE] = add_table,   [SRC_VARIABLE] = add_table,    [SRC_QUERY] = add_query,
         [SRC_VALUES] = add_values, [SRC_FUNCTION] = add_function, [SRC_JOIN] = add_join,
     };
     bool ok = bind_enter(b);
@@ -412,9 +431,11 @@ bool bind_from(struct binder *b, struct bscope *sc, struct source **from, size_t
         if (!add_source(b, sc, from[i], &one))
             return false;
         /* a comma binds weaker than JOIN in T-SQL, not in SQLite */
-        *sql = *sql == NULL ? one
-                            : bind_text(b, from[i]->kind == SRC_JOIN ? "%s JOIN (%s)" : "%s JOIN %s",
-                                        *sql, one);
+        *sql =
+            *sql == NULL
+                ? one
+                : bind_text(b, from[i]->kind == SRC_JOIN ? "%s JOIN (%s)" : "%s JOIN %s",
+                            *sql, one);
         if (*sql == NULL)
             return false;
     }

@@ -1,8 +1,9 @@
 /*
- * dml.h - what INSERT, UPDATE, DELETE and bulk load share: writing rows, row expressions, OUTPUT.
+ * dml.h - what INSERT, UPDATE, DELETE and bulk load share: writing rows, row expressions,
+ * OUTPUT.
  *
- * A row of a table is an array of values in the order of struct cat_table's columns; computed
- * columns have a cell too, which is ignored.
+ * A row of a table is an array of values in the order of struct cat_table's columns;
+ * computed columns have a cell too, which is ignored.
  */
 #ifndef FRD_TSQL_DML_H
 #define FRD_TSQL_DML_H
@@ -13,8 +14,8 @@
 /* ---- dml_write.c ---- */
 
 enum write_flags {
-    WRITE_CHECKS = 1u << 0,   /* CHECK constraints */
-    WRITE_KEYS = 1u << 1,     /* foreign keys, both directions */
+    WRITE_CHECKS = 1u << 0, /* CHECK constraints */
+    WRITE_KEYS = 1u << 1,   /* foreign keys, both directions */
     WRITE_ALL = WRITE_CHECKS | WRITE_KEYS
 };
 
@@ -22,19 +23,19 @@ enum write_flags {
 struct row_writer {
     struct binder *b;
     const struct cat_table *t;
-    const char *sql;       /* "t123" */
-    const char *shown;     /* "db.schema.table", for messages */
-    const char *two_part;  /* "schema.table" */
-    const char *verb;      /* "INSERT", "UPDATE", "DELETE" */
+    const char *sql;      /* "t123" */
+    const char *shown;    /* "db.schema.table", for messages */
+    const char *two_part; /* "schema.table" */
+    const char *verb;     /* "INSERT", "UPDATE", "DELETE" */
     unsigned flags;
-    bool *set;             /* UPDATE: the columns that change */
+    bool *set; /* UPDATE: the columns that change */
     sqlite3_stmt *insert, *update, *remove, *check;
-    sqlite3_stmt **find_parent; /* per foreign key */
+    sqlite3_stmt **find_parent;      /* per foreign key */
     struct cat_check const **checks; /* in the order of check's columns */
     size_t nchecks;
-    const char **column_names; /* "schema.table.column" for value_assign() */
+    const char **column_names;   /* "schema.table.column" for value_assign() */
     unsigned char (*packed)[16]; /* a decimal cell's bytes while SQLite has them */
-    int64_t duplicates; /* rows left out by IGNORE_DUP_KEY */
+    int64_t duplicates;          /* rows left out by IGNORE_DUP_KEY */
 };
 
 bool writer_open(struct binder *b, const struct table_ref *ref, const char *verb,
@@ -48,10 +49,12 @@ bool writer_update(struct row_writer *w, int64_t rowid, const struct value *row)
 bool writer_delete(struct row_writer *w, int64_t rowid);
 /* The table's foreign keys for a row: 547 when a parent is missing. */
 bool writer_find_parents(struct row_writer *w, const struct value *row);
-/* Rows of others that point to a key that is gone: 547, or cascaded. after: NULL for DELETE. */
+/* Rows of others that point to a key that is gone: 547, or cascaded. after: NULL for
+ * DELETE. */
 bool writer_check_children(struct row_writer *w, const struct value *before,
                            const struct value *after);
-/* Convert a value into a column's type: 2628, 515 is writer_check()'s.  out may borrow from in. */
+/* Convert a value into a column's type: 2628, 515 is writer_check()'s.  out may borrow
+ * from in. */
 bool writer_assign(struct row_writer *w, size_t column, const struct value *in,
                    struct value *out);
 
@@ -83,13 +86,13 @@ struct output {
     size_t ncols;
     sqlite3_stmt *st;
     struct value *cells;
-    struct spool *into;  /* OUTPUT ... INTO */
+    struct spool *into; /* OUTPUT ... INTO */
     const struct output_clause *clause;
     bool active;
 };
 /*
- * sc: scope with the FROM relations (may be NULL); extras: their columns that OUTPUT uses, as
- * further columns of the statement's query.
+ * sc: scope with the FROM relations (may be NULL); extras: their columns that OUTPUT
+ * uses, as further columns of the statement's query.
  */
 struct output_scope {
     const struct cat_table *table;
@@ -99,8 +102,8 @@ struct output_scope {
     struct sqltype *extra_types;
     size_t nextras;
 };
-bool output_open(struct binder *b, const struct output_clause *clause, struct output_scope *os,
-                 struct output *o);
+bool output_open(struct binder *b, const struct output_clause *clause,
+                 struct output_scope *os, struct output *o);
 /* Column metadata to the client: before the first row. */
 bool output_start(struct output *o);
 bool output_row(struct output *o, const struct value *const rows[ROW_SIDES]);

@@ -31,9 +31,9 @@ static bool delete_rows(struct change *c, struct row_writer *w)
 /* Nothing to be told of the rows: SQLite deletes them by itself. */
 static bool delete_plain(struct change *c)
 {
-    const char *sql = bind_text(c->b, "DELETE FROM %s AS %s%s%s", c->ref.sql, c->own->sql_alias,
-                                c->where == NULL ? "" : " WHERE ",
-                                c->where == NULL ? "" : c->where);
+    const char *sql =
+        bind_text(c->b, "DELETE FROM %s AS %s%s%s", c->ref.sql, c->own->sql_alias,
+                  c->where == NULL ? "" : " WHERE ", c->where == NULL ? "" : c->where);
 
     sql = sql == NULL ? NULL : bind_with(c->b, sql);
     if (sql == NULL || !run_sql(c->b, sql))
@@ -44,10 +44,14 @@ static bool delete_plain(struct change *c)
 
 bool delete_run(struct binder *b, const struct delete_stmt *st)
 {
-    const struct change_source cs = { .target = &st->target, .from = st->from, .nfrom = st->nfrom,
-                                      .where = st->where, .top = st->top, .ctes = st->ctes,
-                                      .nctes = st->nctes };
-    struct row_writer w = { 0 };
+    const struct change_source cs = {.target = &st->target,
+                                     .from = st->from,
+                                     .nfrom = st->nfrom,
+                                     .where = st->where,
+                                     .top = st->top,
+                                     .ctes = st->ctes,
+                                     .nctes = st->nctes};
+    struct row_writer w = {0};
     struct change c;
     bool ok, fmtonly = session_options(b->ctx->session)->fmtonly;
 

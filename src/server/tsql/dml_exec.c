@@ -1,4 +1,5 @@
-/* dml_exec.c - rows that come from elsewhere: INSERT ... EXEC, SELECT ... INTO. See dml.h. */
+/* dml_exec.c - rows that come from elsewhere: INSERT ... EXEC, SELECT ... INTO. See
+ * dml.h. */
 #include "server/store/ddl.h"
 #include "server/tsql/dml.h"
 
@@ -30,7 +31,8 @@ static bool collect_columns(void *arg, const struct result_column *cols, size_t 
     for (size_t i = 0; c->types != NULL && i < n; i++)
         c->types[i] = cols[i].type;
     if (c->types != NULL)
-        c->rows = spool_new(store_spool_dir(database_store(db)), c->types, n, &c->ctx->err);
+        c->rows =
+            spool_new(store_spool_dir(database_store(db)), c->types, n, &c->ctx->err);
     c->failed = c->rows == NULL;
     return !c->failed;
 }
@@ -51,7 +53,8 @@ static bool collect_row(void *arg, const struct value *values, size_t n)
             converted[i] = values[i];
             converted[i].owned = false;
         } else
-            ok = value_convert(&values[i], &c->types[i], 0, false, &converted[i], &c->ctx->err);
+            ok = value_convert(&values[i], &c->types[i], 0, false, &converted[i],
+                               &c->ctx->err);
     ok = ok && spool_add(c->rows, converted, &c->ctx->err);
     for (size_t i = 0; converted != NULL && i < n; i++)
         value_free(&converted[i]);
@@ -63,33 +66,38 @@ static bool collect_row(void *arg, const struct value *values, size_t n)
 static bool insert_collected(struct exec_ctx *ctx, const struct insert_stmt *st,
                              struct collector *c)
 {
-    const struct spool_insert si = { .target = &st->target, .columns = st->columns,
-                                     .ncolumns = st->ncolumns, .rows = c->rows,
-                                     .types = c->types, .ncells = c->n };
+    const struct spool_insert si = {.target = &st->target,
+                                    .columns = st->columns,
+                                    .ncolumns = st->ncolumns,
+                                    .rows = c->rows,
+                                    .types = c->types,
+                                    .ncells = c->n};
     struct database *db = session_database(ctx->session);
     bool temp = st->target.object[0] == '#' || st->target.object[0] == '@';
-    struct binder b = { 0 };
+    struct binder b = {0};
     bool ok;
 
     if (!temp && st->target.database != NULL && st->target.database[0] != '\0')
         db = database_find(session_server(ctx->session), st->target.database);
     if (db == NULL)
         return sqlerr_set(&ctx->err, 911, st->target.database);
-    ok = (temp ? txn_temp_begin(ctx, db) : txn_write_begin(ctx, db)) && binder_init(&b, ctx, db) &&
-         insert_spool(&b, &si);
+    ok = (temp ? txn_temp_begin(ctx, db) : txn_write_begin(ctx, db)) &&
+         binder_init(&b, ctx, db) && insert_spool(&b, &si);
     binder_free(&b);
     return ok;
 }
 
 bool insert_exec_run(struct exec_ctx *ctx, const struct insert_stmt *st)
 {
-    struct collector c = { .ctx = ctx };
+    struct collector c = {.ctx = ctx};
     const struct result_sink *client = ctx->sink;
     struct result_sink sink = *client;
     bool ok;
 
     if (st->output != NULL)
-        return sqlerr_setf(&ctx->err, 483, 16, "The OUTPUT clause cannot be used in an INSERT...EXEC statement.");
+        return sqlerr_setf(
+            &ctx->err, 483, 16,
+            "The OUTPUT clause cannot be used in an INSERT...EXEC statement.");
     sink.ctx = &c;
     sink.columns = collect_columns;
     sink.row = collect_row;
@@ -114,7 +122,7 @@ static bool copy_rows(struct binder *b, const struct bquery *bq, sqlite3_stmt *q
     struct value *row = bind_alloc(b, (bq->ncols + 1) * sizeof(*row));
     const struct cat_column *id = ref->table->identity;
     struct identity_source ids;
-    struct row_writer w = { 0 };
+    struct row_writer w = {0};
     bool ok = row != NULL && writer_open(b, ref, "SELECT INTO", 0, &w) &&
               identity_open(b, ref, true, &ids);
     int rc = SQLITE_DONE;
@@ -145,7 +153,8 @@ bool select_into_run(struct binder *b, const struct query *q)
     b->ctx->rows = 0;
     if (!bind_query(b, NULL, q, &bq))
         return false;
-    for (size_t i = 0; i < bq.ncols; i++) { /* one identity column at most, and of a table */
+    for (size_t i = 0; i < bq.ncols;
+         i++) { /* one identity column at most, and of a table */
         if (bq.cols[i].rc.identity && q->body->spec->nfrom > 1)
             bq.cols[i].rc.identity = false;
         if (bq.cols[i].rc.type.id == TY_ROWVERSION)

@@ -10,8 +10,10 @@ static bool read_last(struct identity_source *s, bool *found)
     sqlite3_stmt *st;
     int rc;
 
-    if (!run_plain(s->b, s->t->temp ? "SELECT last FROM temp.fr_identity WHERE table_id=?1"
-                                    : "SELECT last FROM main.fr_identity WHERE table_id=?1", &st))
+    if (!run_plain(s->b,
+                   s->t->temp ? "SELECT last FROM temp.fr_identity WHERE table_id=?1"
+                              : "SELECT last FROM main.fr_identity WHERE table_id=?1",
+                   &st))
         return false;
     sqlite3_bind_int(st, 1, o->id);
     rc = run_step(s->b, st);
@@ -50,7 +52,7 @@ bool identity_open(struct binder *b, const struct table_ref *ref, bool explicit_
 
 static void to_value(const struct cat_column *c, int64_t i, struct value *out)
 {
-    *out = (struct value){ .type = c->type };
+    *out = (struct value){.type = c->type};
     if (c->type.id == TY_DECIMAL)
         out->u.dec = (frd_int128)i * decimal_pow10(c->type.scale);
     else
@@ -66,7 +68,8 @@ bool identity_next(struct identity_source *s, struct value *out)
     if (fits && c->type.id != TY_DECIMAL)
         fits = int_fits(next, c->type.id);
     else if (fits)
-        fits = decimal_fits((frd_int128)next * decimal_pow10(c->type.scale), c->type.precision);
+        fits = decimal_fits((frd_int128)next * decimal_pow10(c->type.scale),
+                            c->type.precision);
     if (!fits)
         return sqlerr_set(s->b->e, 8115, "IDENTITY", type_name(&c->type));
     s->last = next;
@@ -78,8 +81,9 @@ bool identity_next(struct identity_source *s, struct value *out)
 void identity_given(struct identity_source *s, const struct value *v)
 {
     const struct cat_column *c = s->t->identity;
-    int64_t i = v->type.id == TY_DECIMAL ? (int64_t)(v->u.dec / decimal_pow10(c->type.scale))
-                                         : v->u.i;
+    int64_t i = v->type.id == TY_DECIMAL
+                    ? (int64_t)(v->u.dec / decimal_pow10(c->type.scale))
+                    : v->u.i;
 
     s->highest = i;
     if (c->increment > 0 ? i > s->last : i < s->last)
@@ -97,8 +101,10 @@ bool identity_close(struct identity_source *s, bool tell)
         return true;
     if (!s->t->temp && !database_set_identity(s->db, s->t->object->id, s->last))
         return bind_no_memory(s->b);
-    if (!run_plain(s->b, s->t->temp ? "INSERT OR REPLACE INTO temp.fr_identity VALUES(?1,?2)"
-                                    : "INSERT OR REPLACE INTO main.fr_identity VALUES(?1,?2)", &st))
+    if (!run_plain(s->b,
+                   s->t->temp ? "INSERT OR REPLACE INTO temp.fr_identity VALUES(?1,?2)"
+                              : "INSERT OR REPLACE INTO main.fr_identity VALUES(?1,?2)",
+                   &st))
         return false;
     sqlite3_bind_int(st, 1, s->t->object->id);
     sqlite3_bind_int64(st, 2, s->last);

@@ -9,10 +9,10 @@ struct insertion {
     struct binder *b;
     struct table_ref ref;
     const struct cat_table *t;
-    size_t *target;     /* cell of the source → column of the table */
-    size_t ngiven;      /* cells that the statement names; defaults follow */
+    size_t *target; /* cell of the source → column of the table */
+    size_t ngiven;  /* cells that the statement names; defaults follow */
     size_t ncells;
-    bool *filled;       /* columns that some cell fills */
+    bool *filled; /* columns that some cell fills */
     bool identity_given;
     const char **default_sql; /* of the default cells, in order */
     struct sqltype *types;    /* of the cells; VALUES: of nrows rows */
@@ -48,9 +48,11 @@ static bool add_target(struct insertion *in, const struct cat_column *c)
     if (c->computed != NULL)
         return sqlerr_set(in->b->e, 271, c->name);
     if (c->type.id == TY_ROWVERSION)
-        return sqlerr_setf(in->b->e, 273, 16, "Cannot insert an explicit value into a timestamp column. Use INSERT "
-                                              "with a column list to exclude the timestamp column, or insert a "
-                                              "DEFAULT into the timestamp column.");
+        return sqlerr_setf(
+            in->b->e, 273, 16,
+            "Cannot insert an explicit value into a timestamp column. Use INSERT "
+            "with a column list to exclude the timestamp column, or insert a "
+            "DEFAULT into the timestamp column.");
     in->filled[i] = true;
     in->identity_given = in->identity_given || c->identity;
     in->target[in->ngiven++] = i;
@@ -88,8 +90,8 @@ static bool choose_columns(struct insertion *in, const char *const *names, size_
     return true;
 }
 
-static bool default_cell(struct insertion *in, const struct cat_column *c, const char **sql,
-                         struct sqltype *type)
+static bool default_cell(struct insertion *in, const struct cat_column *c,
+                         const char **sql, struct sqltype *type)
 {
     bool stored = in->b->stored;
     struct bexpr x;
@@ -108,7 +110,8 @@ static bool default_cell(struct insertion *in, const struct cat_column *c, const
     return true;
 }
 
-/* Cells for the columns that the statement leaves to their defaults; types[] has room for all. */
+/* Cells for the columns that the statement leaves to their defaults; types[] has room for
+ * all. */
 static bool add_defaults(struct insertion *in, struct sqltype *types)
 {
     for (size_t i = 0; i < in->t->ncolumns; i++) {
@@ -116,7 +119,8 @@ static bool add_defaults(struct insertion *in, struct sqltype *types)
 
         if (in->filled[i] || c->default_expr == NULL || !insertable(c))
             continue;
-        if (!default_cell(in, c, &in->default_sql[in->ncells - in->ngiven], &types[in->ncells]))
+        if (!default_cell(in, c, &in->default_sql[in->ncells - in->ngiven],
+                          &types[in->ncells]))
             return false;
         in->target[in->ncells++] = i;
     }
@@ -160,7 +164,8 @@ static bool values_row(struct insertion *in, struct expr **row, struct fr_buf *s
     return true;
 }
 
-static bool bind_values(struct insertion *in, const struct insert_stmt *st, struct fr_buf *sql)
+static bool bind_values(struct insertion *in, const struct insert_stmt *st,
+                        struct fr_buf *sql)
 {
     size_t nrows = st->values == NULL ? 1 : st->values->nrows;
     struct sqltype *defaults = zeroed(in, in->t->ncolumns, sizeof(*defaults));
@@ -190,7 +195,8 @@ static bool bind_values(struct insertion *in, const struct insert_stmt *st, stru
     return !sql->failed || bind_no_memory(in->b);
 }
 
-static bool bind_rows(struct insertion *in, const struct insert_stmt *st, struct fr_buf *sql)
+static bool bind_rows(struct insertion *in, const struct insert_stmt *st,
+                      struct fr_buf *sql)
 {
     const char *limit = NULL;
     struct bquery bq;
@@ -227,11 +233,12 @@ static bool bind_rows(struct insertion *in, const struct insert_stmt *st, struct
 
 static bool next_rowversion(struct binder *b, struct value *out)
 {
-    static const char sql[] = "INSERT INTO fr_meta VALUES('rowversion',2001) ON CONFLICT(k) "
-                              "DO UPDATE SET v=v+1 RETURNING v";
+    static const char sql[] =
+        "INSERT INTO fr_meta VALUES('rowversion',2001) ON CONFLICT(k) "
+        "DO UPDATE SET v=v+1 RETURNING v";
     unsigned char bytes[8];
     sqlite3_stmt *st;
-    struct value v = { .type = type_of(TY_ROWVERSION) };
+    struct value v = {.type = type_of(TY_ROWVERSION)};
     bool ok;
 
     if (!run_plain(b, sql, &st))
@@ -266,7 +273,7 @@ static void clear_row(struct insertion *in)
 
 static bool put_row(struct insertion *in, const struct value *cells)
 {
-    const struct value *const sides[ROW_SIDES] = { [ROW_NEW] = in->row };
+    const struct value *const sides[ROW_SIDES] = {[ROW_NEW] = in->row};
     const struct cat_column *idc = in->t->identity;
     int64_t rowid;
 
@@ -293,12 +300,13 @@ static bool put_row(struct insertion *in, const struct value *cells)
     return output_row(&in->out, sides);
 }
 
-static bool read_cells(struct insertion *in, sqlite3_stmt *st, const struct sqltype *types,
-                       struct value *cells)
+static bool read_cells(struct insertion *in, sqlite3_stmt *st,
+                       const struct sqltype *types, struct value *cells)
 {
     for (size_t k = 0; k < in->ncells; k++)
         if (!run_value(st, (int)k, &types[k], &cells[k]))
-            return sqlerr_setf(in->b->e, 824, 16, "A stored value has not the form of its type.");
+            return sqlerr_setf(in->b->e, 824, 16,
+                               "A stored value has not the form of its type.");
     return true;
 }
 
@@ -347,9 +355,10 @@ static bool put_aside(struct insertion *in, sqlite3_stmt *st)
 {
     struct value *cells = zeroed(in, in->ncells, sizeof(*cells));
     struct spool *rows =
-        cells == NULL ? NULL
-                      : spool_new(store_spool_dir(database_store(handle_database(in->b->h))),
-                                  in->types, in->ncells, in->b->e);
+        cells == NULL
+            ? NULL
+            : spool_new(store_spool_dir(database_store(handle_database(in->b->h))),
+                        in->types, in->ncells, in->b->e);
     bool ok = rows != NULL;
     int rc = SQLITE_DONE;
 
@@ -361,7 +370,8 @@ static bool put_aside(struct insertion *in, sqlite3_stmt *st)
     return ok;
 }
 
-static bool run_source(struct insertion *in, const struct insert_stmt *st, const char *source)
+static bool run_source(struct insertion *in, const struct insert_stmt *st,
+                       const char *source)
 {
     const char *own = bind_text(in->b, "%s AS ", in->ref.sql);
     const char *sql = bind_with(in->b, source);
@@ -380,7 +390,7 @@ static bool run_source(struct insertion *in, const struct insert_stmt *st, const
 
 static bool open_insertion(struct insertion *in, const struct output_clause *clause)
 {
-    struct output_scope os = { .table = in->t, .has_new = true };
+    struct output_scope os = {.table = in->t, .has_new = true};
 
     in->row = zeroed(in, in->t->ncolumns, sizeof(*in->row));
     return in->row != NULL && writer_open(in->b, &in->ref, "INSERT", WRITE_ALL, &in->w) &&
@@ -390,7 +400,7 @@ static bool open_insertion(struct insertion *in, const struct output_clause *cla
 
 static bool close_insertion(struct insertion *in, bool ok, bool tell)
 {
-    struct sqlerr note = { 0 };
+    struct sqlerr note = {0};
 
     ok = ok && identity_close(&in->id, tell) && output_finish(&in->out);
     if (ok && in->w.duplicates > 0) {
@@ -408,7 +418,7 @@ static bool close_insertion(struct insertion *in, bool ok, bool tell)
 
 bool insert_run(struct binder *b, const struct insert_stmt *st)
 {
-    struct insertion in = { .b = b };
+    struct insertion in = {.b = b};
     struct fr_buf sql;
     bool ok;
 
@@ -442,12 +452,13 @@ static bool open_defaults(struct insertion *in, const struct sqltype *given)
     for (size_t k = in->ngiven; k < in->ncells && sql != NULL; k++)
         sql = bind_text(in->b, "%s%s%s", sql, k == in->ngiven ? "" : ",",
                         in->default_sql[k - in->ngiven]);
-    return sql != NULL && (in->ncells == in->ngiven || run_prepare(in->b, sql, &in->defaults));
+    return sql != NULL &&
+           (in->ncells == in->ngiven || run_prepare(in->b, sql, &in->defaults));
 }
 
 bool insert_spool(struct binder *b, const struct spool_insert *si)
 {
-    struct insertion in = { .b = b, .type_rows = 1 };
+    struct insertion in = {.b = b, .type_rows = 1};
     int64_t rows = b->ctx->rows;
     bool ok;
 

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct value *cell(const struct cat_table *t, const struct value *row, int32_t id)
+static const struct value *cell(const struct cat_table *t, const struct value *row,
+                                int32_t id)
 {
     const struct cat_column *c = table_column_id(t, id);
 
@@ -34,17 +35,19 @@ static bool conflict(struct row_writer *w, const struct cat_fk *f, const char *k
 
     if (c != NULL)
         snprintf(tail, sizeof(tail), ", column '%s'", c->name);
-    return name != NULL && sqlerr_set(w->b->e, 547, w->verb, kind, f->object->name,
-                                      database_name(handle_database(w->b->h)), name, tail);
+    return name != NULL &&
+           sqlerr_set(w->b->e, 547, w->verb, kind, f->object->name,
+                      database_name(handle_database(w->b->h)), name, tail);
 }
 
-static const char *key_query(struct binder *b, const char *what, const struct cat_table *t,
-                             const int32_t *columns, size_t n)
+static const char *key_query(struct binder *b, const char *what,
+                             const struct cat_table *t, const int32_t *columns, size_t n)
 {
     const char *sql = bind_text(b, "SELECT %s FROM t%d WHERE ", what, (int)t->object->id);
 
     for (size_t i = 0; i < n && sql != NULL; i++)
-        sql = bind_text(b, "%s%sc%d=?%zu", sql, i == 0 ? "" : " AND ", (int)columns[i], i + 1);
+        sql = bind_text(b, "%s%sc%d=?%zu", sql, i == 0 ? "" : " AND ", (int)columns[i],
+                        i + 1);
     return sql;
 }
 
@@ -96,8 +99,9 @@ struct children {
 
 static bool children_open(struct row_writer *w, struct children *c)
 {
-    struct table_ref ref = { .table = c->t, .handle = w->b->h, .cat = w->b->cat };
-    const struct cat_schema *schema = catalog_schema_id(w->b->cat, c->t->object->schema_id);
+    struct table_ref ref = {.table = c->t, .handle = w->b->h, .cat = w->b->cat};
+    const struct cat_schema *schema =
+        catalog_schema_id(w->b->cat, c->t->object->schema_id);
     const char *list = "rowid";
 
     for (size_t i = 0; i < c->t->ncolumns && list != NULL; i++)
@@ -123,8 +127,8 @@ static bool children_open(struct row_writer *w, struct children *c)
 }
 
 /* 1: *rowid and c->row are one row; 0: none is left; -1: error */
-static int children_next(struct row_writer *w, struct children *c, const struct value *before,
-                         int64_t *rowid)
+static int children_next(struct row_writer *w, struct children *c,
+                         const struct value *before, int64_t *rowid)
 {
     sqlite3_stmt *st;
     bool ok = true;
@@ -137,7 +141,7 @@ static int children_next(struct row_writer *w, struct children *c, const struct 
     rc = run_step(w->b, st);
     *rowid = sqlite3_column_int64(st, 0);
     for (size_t i = 0; rc == SQLITE_ROW && i < c->t->ncolumns; i++) {
-        struct value v = { 0 };
+        struct value v = {0};
 
         run_value(st, (int)i + 1, &c->t->columns[i].type, &v);
         value_free(&c->row[i]);
@@ -162,11 +166,12 @@ static bool child_change(struct children *c, int64_t rowid)
     return writer_update(&c->w, rowid, c->row);
 }
 
-/* ON DELETE CASCADE, SET NULL: one row at a time, asked for anew, since each changes what is there. */
+/* ON DELETE CASCADE, SET NULL: one row at a time, asked for anew, since each changes what
+ * is there. */
 static bool delete_children(struct row_writer *w, const struct cat_fk *f,
                             const struct cat_table *child, const struct value *before)
 {
-    struct children c = { .f = f, .t = child };
+    struct children c = {.f = f, .t = child};
     int64_t rowid;
     int got = 0;
     bool ok = bind_enter(w->b);
@@ -196,8 +201,9 @@ static bool key_changed(const struct row_writer *w, const struct cat_fk *f,
 }
 
 /* 1: a row has this key; 0: none; -1: error */
-static int has_key(struct row_writer *w, const struct cat_table *t, const int32_t *columns,
-                   const struct cat_fk *f, const struct value *before)
+static int has_key(struct row_writer *w, const struct cat_table *t,
+                   const int32_t *columns, const struct cat_fk *f,
+                   const struct value *before)
 {
     const char *sql = key_query(w->b, "1", t, columns, f->n);
     sqlite3_stmt *st;
@@ -233,9 +239,11 @@ bool writer_check_children(struct row_writer *w, const struct value *before,
             return false;
         if (found == 0)
             continue;
-        if (after != NULL || f->on_delete == REF_NO_ACTION || f->on_delete == REF_SET_DEFAULT)
-            return conflict(w, f, f->table_id == f->ref_id ? "SAME TABLE REFERENCE" : "REFERENCE",
-                            child, f->columns[0]);
+        if (after != NULL || f->on_delete == REF_NO_ACTION ||
+            f->on_delete == REF_SET_DEFAULT)
+            return conflict(
+                w, f, f->table_id == f->ref_id ? "SAME TABLE REFERENCE" : "REFERENCE",
+                child, f->columns[0]);
         if (!delete_children(w, f, child, before))
             return false;
     }

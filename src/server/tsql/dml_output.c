@@ -19,9 +19,12 @@ static bool mirror_relations(struct binder *b, struct output_scope *os, struct b
         if (m->cols == NULL)
             return false;
         for (size_t k = 0; k < r->ncols; k++) {
-            struct param p = { .kind = PARAM_ROW, .side = ROW_EXTRA, .index = index++,
-                               .type = r->cols[k].type };
+            struct param p = {.kind = PARAM_ROW,
+                              .side = ROW_EXTRA,
+                              .index = index,
+                              .type = r->cols[k].type};
 
+            index++;
             m->cols[k] = r->cols[k];
             m->cols[k].col = NULL;
             m->cols[k].sql = bind_param(b, &p);
@@ -84,13 +87,14 @@ static bool add_star(struct output *o, const struct expr *x, struct bscope *sc,
         if (prefix == NULL || r->alias == NULL || !name_same(prefix, r->alias))
             continue;
         for (size_t k = 0; k < r->ncols; k++) {
-            struct out_column c = { .rank = r->cols[k].rank };
+            struct out_column c = {.rank = r->cols[k].rank};
             const char *text = bind_rel_column(o->b, r, k);
 
             if (text == NULL || o->ncols == *room)
                 return false;
-            c.rc = (struct result_column){ .name = r->cols[k].name, .type = r->cols[k].type,
-                                           .nullable = r->cols[k].nullable };
+            c.rc = (struct result_column){.name = r->cols[k].name,
+                                          .type = r->cols[k].type,
+                                          .nullable = r->cols[k].nullable};
             fr_buf_printf(sql, "%s%s", o->ncols == 0 ? "" : ",", text);
             o->cols[o->ncols++] = c;
         }
@@ -109,7 +113,7 @@ static bool bind_items(struct output *o, struct bscope *sc, struct fr_buf *sql)
     fr_buf_add_str(sql, "SELECT ");
     for (size_t i = 0; i < o->clause->nitems; i++) {
         const struct select_item *it = &o->clause->items[i];
-        struct out_column c = { 0 };
+        struct out_column c = {0};
         struct bexpr x;
 
         if (it->expr->kind == EX_STAR) {
@@ -120,8 +124,10 @@ static bool bind_items(struct output *o, struct bscope *sc, struct fr_buf *sql)
         if (!bind_expr(o->b, sc, it->expr, &x))
             return false;
         c.rank = x.rank;
-        c.rc = (struct result_column){ .type = x.type, .nullable = x.nullable };
-        c.rc.name = it->alias != NULL ? it->alias : x.column != NULL ? x.column->name : "";
+        c.rc = (struct result_column){.type = x.type, .nullable = x.nullable};
+        c.rc.name = it->alias != NULL  ? it->alias
+                    : x.column != NULL ? x.column->name
+                                       : "";
         fr_buf_printf(sql, "%s%s", o->ncols == 0 ? "" : ",", x.sql);
         if (o->ncols == room)
             return bind_no_memory(o->b);
@@ -130,10 +136,10 @@ static bool bind_items(struct output *o, struct bscope *sc, struct fr_buf *sql)
     return !sql->failed || bind_no_memory(o->b);
 }
 
-bool output_open(struct binder *b, const struct output_clause *clause, struct output_scope *os,
-                 struct output *o)
+bool output_open(struct binder *b, const struct output_clause *clause,
+                 struct output_scope *os, struct output *o)
 {
-    struct bscope sc = { .no_aggregate = true };
+    struct bscope sc = {.no_aggregate = true};
     struct fr_buf sql;
     struct relation *r;
     bool ok = true;
@@ -172,8 +178,8 @@ bool output_start(struct output *o)
     for (size_t i = 0; types != NULL && i < o->ncols; i++)
         types[i] = o->cols[i].rc.type;
     if (types != NULL)
-        o->into = spool_new(store_spool_dir(database_store(handle_database(o->b->h))), types,
-                            o->ncols, o->b->e);
+        o->into = spool_new(store_spool_dir(database_store(handle_database(o->b->h))),
+                            types, o->ncols, o->b->e);
     return o->into != NULL;
 }
 
@@ -188,7 +194,8 @@ bool output_row(struct output *o, const struct value *const rows[ROW_SIDES])
         return false;
     for (size_t i = 0; i < o->ncols; i++)
         if (!run_value(o->st, (int)i, &o->cols[i].rc.type, &o->cells[i]))
-            return sqlerr_setf(o->b->e, 824, 16, "A stored value has not the form of its type.");
+            return sqlerr_setf(o->b->e, 824, 16,
+                               "A stored value has not the form of its type.");
     ok = o->into != NULL ? spool_add(o->into, o->cells, o->b->e)
                          : sink->row(sink->ctx, o->cells, o->ncols);
     sqlite3_reset(o->st);
@@ -205,9 +212,12 @@ bool output_finish(struct output *o)
     types = bind_alloc(o->b, (o->ncols + 1) * sizeof(*types));
     for (size_t i = 0; types != NULL && i < o->ncols; i++)
         types[i] = o->cols[i].rc.type;
-    si = (struct spool_insert){ .target = o->clause->into, .columns = o->clause->into_columns,
-                                .ncolumns = o->clause->ninto_columns, .rows = o->into,
-                                .types = types, .ncells = o->ncols };
+    si = (struct spool_insert){.target = o->clause->into,
+                               .columns = o->clause->into_columns,
+                               .ncolumns = o->clause->ninto_columns,
+                               .rows = o->into,
+                               .types = types,
+                               .ncells = o->ncols};
     return types != NULL && insert_spool(o->b, &si);
 }
 

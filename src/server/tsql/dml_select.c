@@ -14,7 +14,8 @@ static const struct source *find_in(const struct source *s, const struct name *t
     if (s->kind != SRC_TABLE && s->kind != SRC_VARIABLE)
         return NULL;
     if (by_alias)
-        return s->alias != NULL && target->schema == NULL && name_same(s->alias, target->object)
+        return s->alias != NULL && target->schema == NULL &&
+                       name_same(s->alias, target->object)
                    ? s
                    : NULL;
     if (!name_same(s->name.object, target->object))
@@ -25,7 +26,8 @@ static const struct source *find_in(const struct source *s, const struct name *t
     return s;
 }
 
-const struct source *change_find_source(struct source **from, size_t n, const struct name *target)
+const struct source *change_find_source(struct source **from, size_t n,
+                                        const struct name *target)
 {
     for (int by_alias = 1; by_alias >= 0; by_alias--)
         for (size_t i = 0; i < n; i++) {
@@ -93,7 +95,8 @@ bool change_bind(struct binder *b, const struct change_source *cs, struct change
     if (!bind_from(b, &c->sc, cs->from, cs->nfrom, &c->from))
         return false;
     c->own = s == NULL ? NULL : own_relation(&c->sc, s, c->t);
-    if (c->own == NULL && !add_target(c, cs->target->object[0] == '@' ? cs->target->object : NULL))
+    if (c->own == NULL &&
+        !add_target(c, cs->target->object[0] == '@' ? cs->target->object : NULL))
         return false;
     c->sc.no_aggregate = true;
     if (cs->where != NULL && !bind_pred(b, &c->sc, cs->where, &c->where))
@@ -125,7 +128,8 @@ static const char *query_text(struct change *c)
     /* a join may meet a row of the table more than once: it is changed once */
     if (c->sc.nrels > 1)
         fr_buf_printf(&q, "%s %s.rowid IS NOT NULL GROUP BY %s.rowid",
-                      c->where == NULL ? " WHERE" : " AND", c->own->sql_alias, c->own->sql_alias);
+                      c->where == NULL ? " WHERE" : " AND", c->own->sql_alias,
+                      c->own->sql_alias);
     if (c->limit != NULL)
         fr_buf_printf(&q, " LIMIT %s", c->limit);
     out = q.failed ? NULL : bind_with(c->b, fr_buf_text(&q));
@@ -175,7 +179,8 @@ bool change_select(struct change *c)
     while (ok && (rc = run_step(c->b, st)) == SQLITE_ROW) {
         for (size_t i = 0; i < c->ncells && ok; i++)
             ok = run_value(st, (int)i, &types[i], &c->cells[i]) ||
-                 sqlerr_setf(c->b->e, 824, 16, "A stored value has not the form of its type.");
+                 sqlerr_setf(c->b->e, 824, 16,
+                             "A stored value has not the form of its type.");
         ok = ok && spool_add(c->rows, c->cells, c->b->e);
     }
     run_done(c->b, &st);

@@ -1,8 +1,9 @@
 /*
  * dml_select.h - the query in front of UPDATE and DELETE.
  *
- * It gives, per row to be changed: rowid, the table's columns as they are, the values that SET
- * asks for, and what OUTPUT takes from FROM.  The rows are set aside before anything is changed.
+ * It gives, per row to be changed: rowid, the table's columns as they are, the values
+ * that SET asks for, and what OUTPUT takes from FROM.  The rows are set aside before
+ * anything is changed.
  */
 #ifndef FRD_TSQL_DML_SELECT_H
 #define FRD_TSQL_DML_SELECT_H
@@ -14,11 +15,11 @@ struct change {
     struct table_ref ref;
     const struct cat_table *t;
     struct bscope sc;
-    struct relation *own;  /* the table's relation in FROM */
+    struct relation *own; /* the table's relation in FROM */
     const char *from, *where, *limit;
     struct output_scope os;
     struct output out;
-    const char **set_sql;  /* UPDATE */
+    const char **set_sql; /* UPDATE */
     struct sqltype *set_types;
     size_t nsets;
     struct spool *rows;
@@ -48,6 +49,7 @@ const struct value *change_extra(const struct change *c); /* for OUTPUT */
 void change_close(struct change *c);
 
 /* The source in FROM that a target's name means, or NULL. */
-const struct source *change_find_source(struct source **from, size_t n, const struct name *target);
+const struct source *change_find_source(struct source **from, size_t n,
+                                        const struct name *target);
 
 #endif

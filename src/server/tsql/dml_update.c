@@ -16,8 +16,8 @@ struct updating {
     struct row_writer w;
     struct set_target *sets;
     size_t nsets;
-    struct value *row;   /* new row; cells that SET changes are owned here */
-    bool keys, refs;     /* SET touches unique keys, columns that others point to */
+    struct value *row; /* new row; cells that SET changes are owned here */
+    bool keys, refs;   /* SET touches unique keys, columns that others point to */
 };
 
 static bool settable(struct updating *u, const struct cat_column *c)
@@ -34,15 +34,16 @@ static bool settable(struct updating *u, const struct cat_column *c)
 static bool set_expression(struct updating *u, const struct assignment *a,
                            const struct cat_column *c, struct bexpr *x)
 {
-    struct expr column = { .kind = EX_COLUMN, .line = a->line };
-    struct expr *args[2] = { &column, a->expr };
-    struct expr sum = { .kind = EX_BINARY, .line = a->line, .op = a->op, .args = args, .nargs = 2 };
+    struct expr column = {.kind = EX_COLUMN, .line = a->line};
+    struct expr *args[2] = {&column, a->expr};
+    struct expr sum = {
+        .kind = EX_BINARY, .line = a->line, .op = a->op, .args = args, .nargs = 2};
 
     if (a->expr->kind == EX_DEFAULT) {
         bool stored = u->b->stored, ok;
 
         if (c == NULL || c->default_expr == NULL) {
-            *x = (struct bexpr){ .sql = "NULL", .nullable = true };
+            *x = (struct bexpr){.sql = "NULL", .nullable = true};
             return true;
         }
         u->b->stored = true;
@@ -59,7 +60,8 @@ static bool set_expression(struct updating *u, const struct assignment *a,
 
 static bool column_name_fits(const struct updating *u, const struct name *n)
 {
-    return n->schema == NULL || (u->c.own->alias != NULL && name_same(n->schema, u->c.own->alias));
+    return n->schema == NULL ||
+           (u->c.own->alias != NULL && name_same(n->schema, u->c.own->alias));
 }
 
 static bool bind_set(struct updating *u, const struct assignment *a, size_t i)
@@ -67,9 +69,10 @@ static bool bind_set(struct updating *u, const struct assignment *a, size_t i)
     const struct cat_column *c = NULL;
     struct bexpr x;
 
-    u->sets[i] = (struct set_target){ .column = SIZE_MAX, .variable = a->variable };
+    u->sets[i] = (struct set_target){.column = SIZE_MAX, .variable = a->variable};
     if (a->column.object != NULL) {
-        c = column_name_fits(u, &a->column) ? table_column(u->c.t, a->column.object) : NULL;
+        c = column_name_fits(u, &a->column) ? table_column(u->c.t, a->column.object)
+                                            : NULL;
         if (c == NULL) {
             if (a->column.schema != NULL)
                 sqlerr_set(u->b->e, 4104, name_format(u->b, &a->column));
@@ -89,7 +92,8 @@ static bool bind_set(struct updating *u, const struct assignment *a, size_t i)
     if (!set_expression(u, a, c, &x))
         return false;
     u->c.set_sql[i] = x.sql;
-    u->c.set_types[i] = x.type.id == TY_NULL ? (c != NULL ? c->type : type_of(TY_INT)) : x.type;
+    u->c.set_types[i] =
+        x.type.id == TY_NULL ? (c != NULL ? c->type : type_of(TY_INT)) : x.type;
     return true;
 }
 
@@ -99,7 +103,8 @@ static void find_keys(struct updating *u)
 
     for (size_t i = 0; i < t->nindexes; i++)
         for (size_t k = 0; t->indexes[i].unique && k < t->indexes[i].nkeys; k++) {
-            const struct cat_column *c = table_column_id(t, t->indexes[i].keys[k].column_id);
+            const struct cat_column *c =
+                table_column_id(t, t->indexes[i].keys[k].column_id);
 
             if (c != NULL && u->w.set[c - t->columns])
                 u->keys = true;
@@ -114,8 +119,8 @@ static void find_keys(struct updating *u)
 }
 
 /*
- * Keys are unique when the statement ends, not row by row: with several rows the key columns
- * first get values that no other row has.
+ * Keys are unique when the statement ends, not row by row: with several rows the key
+ * columns first get values that no other row has.
  */
 static bool park_keys(struct updating *u)
 {
@@ -126,9 +131,11 @@ static bool park_keys(struct updating *u)
 
     for (size_t i = 0; i < u->c.t->ncolumns && sql != NULL; i++)
         if (u->w.set[i])
-            sql = bind_text(u->b, "%s%sc%d=CAST('~'||?1 AS BLOB)", sql, sql[0] == '\0' ? "" : ",",
-                            (int)u->c.t->columns[i].id);
-    sql = sql == NULL ? NULL : bind_text(u->b, "UPDATE %s SET %s WHERE rowid=?1", u->c.ref.sql, sql);
+            sql = bind_text(u->b, "%s%sc%d=CAST('~'||?1 AS BLOB)", sql,
+                            sql[0] == '\0' ? "" : ",", (int)u->c.t->columns[i].id);
+    sql = sql == NULL
+              ? NULL
+              : bind_text(u->b, "UPDATE %s SET %s WHERE rowid=?1", u->c.ref.sql, sql);
     if (!run_plain(u->b, sql, &st))
         return false;
     while (ok && (got = change_next(&u->c)) == 1) {
@@ -155,7 +162,8 @@ static bool new_row(struct updating *u)
             return false;
         if (u->sets[i].variable != NULL &&
             !assign_variable(u->b, u->sets[i].variable, u->sets[i].variable_op,
-                             u->sets[i].column == SIZE_MAX ? &set[i] : &u->row[u->sets[i].column]))
+                             u->sets[i].column == SIZE_MAX ? &set[i]
+                                                           : &u->row[u->sets[i].column]))
             return false;
     }
     return write_rowversion(u->b, u->c.t, u->row);
@@ -210,14 +218,15 @@ static bool run(struct updating *u, const struct update_stmt *st)
     u->c.set_sql = bind_alloc(u->b, (st->nsets + 1) * sizeof(*u->c.set_sql));
     u->c.set_types = bind_alloc(u->b, (st->nsets + 1) * sizeof(*u->c.set_types));
     u->row = bind_alloc(u->b, (t->ncolumns + 1) * sizeof(*u->row));
-    if (u->sets == NULL || u->c.set_sql == NULL || u->c.set_types == NULL || u->row == NULL ||
-        !writer_open(u->b, &u->c.ref, "UPDATE", WRITE_ALL, &u->w))
+    if (u->sets == NULL || u->c.set_sql == NULL || u->c.set_types == NULL ||
+        u->row == NULL || !writer_open(u->b, &u->c.ref, "UPDATE", WRITE_ALL, &u->w))
         return false;
     for (size_t i = 0; i < st->nsets; i++)
         if (!bind_set(u, &st->sets[i], i))
             return false;
     u->c.nsets = st->nsets;
-    if (only_variables(u) && t->ncolumns > 0) /* something must be set: a column to itself */
+    if (only_variables(u) &&
+        t->ncolumns > 0) /* something must be set: a column to itself */
         for (size_t i = t->ncolumns; i-- > 0;)
             if (t->columns[i].computed == NULL) {
                 u->w.set[i] = true;
@@ -239,10 +248,14 @@ static bool run(struct updating *u, const struct update_stmt *st)
 
 bool update_run(struct binder *b, const struct update_stmt *st)
 {
-    const struct change_source cs = { .target = &st->target, .from = st->from, .nfrom = st->nfrom,
-                                      .where = st->where, .top = st->top, .ctes = st->ctes,
-                                      .nctes = st->nctes };
-    struct updating u = { .b = b };
+    const struct change_source cs = {.target = &st->target,
+                                     .from = st->from,
+                                     .nfrom = st->nfrom,
+                                     .where = st->where,
+                                     .top = st->top,
+                                     .ctes = st->ctes,
+                                     .nctes = st->nctes};
+    struct updating u = {.b = b};
     bool ok;
 
     b->ctx->rows = 0;

@@ -31,8 +31,10 @@ static const char *insert_text(struct row_writer *w)
     for (size_t i = 0; i < w->t->ncolumns && names != NULL && marks != NULL; i++) {
         if (w->t->columns[i].computed != NULL)
             continue;
-        names = bind_text(w->b, "%s%sc%d", names, n == 0 ? "" : ",", (int)w->t->columns[i].id);
-        marks = bind_text(w->b, "%s%s?%d", marks == NULL ? "" : marks, n == 0 ? "" : ",", n + 1);
+        names = bind_text(w->b, "%s%sc%d", names, n == 0 ? "" : ",",
+                          (int)w->t->columns[i].id);
+        marks = bind_text(w->b, "%s%s?%d", marks == NULL ? "" : marks, n == 0 ? "" : ",",
+                          n + 1);
         n++;
     }
     if (names == NULL || marks == NULL)
@@ -53,12 +55,14 @@ static const char *update_text(struct row_writer *w)
                              (int)w->t->columns[i].id, n + 2);
             n++;
         }
-    return sets == NULL ? NULL : bind_text(w->b, "UPDATE %s SET %s WHERE rowid=?1", w->sql, sets);
+    return sets == NULL
+               ? NULL
+               : bind_text(w->b, "UPDATE %s SET %s WHERE rowid=?1", w->sql, sets);
 }
 
 static bool open_checks(struct row_writer *w)
 {
-    struct bscope sc = { .no_aggregate = true };
+    struct bscope sc = {.no_aggregate = true};
     const char *sql = "SELECT ";
     struct relation *own;
     bool stored = w->b->stored;
@@ -95,15 +99,16 @@ bool writer_open(struct binder *b, const struct table_ref *ref, const char *verb
     w->verb = verb;
     w->flags = flags;
     w->two_part = bind_text(b, "%s.%s", ref->schema, ref->table->object->name);
-    w->shown = bind_text(b, "%s.%s", ref->table->temp ? "tempdb"
-                                                       : database_name(handle_database(ref->handle)),
+    w->shown = bind_text(b, "%s.%s",
+                         ref->table->temp ? "tempdb"
+                                          : database_name(handle_database(ref->handle)),
                          w->two_part);
     w->set = bind_alloc(b, (w->t->ncolumns + 1) * sizeof(*w->set));
     w->column_names = bind_alloc(b, (w->t->ncolumns + 1) * sizeof(*w->column_names));
     w->packed = bind_alloc(b, (w->t->ncolumns + 1) * sizeof(*w->packed));
     w->find_parent = bind_alloc(b, (w->t->nfks + 1) * sizeof(*w->find_parent));
-    if (w->two_part == NULL || w->shown == NULL || w->set == NULL || w->column_names == NULL ||
-        w->find_parent == NULL || w->packed == NULL)
+    if (w->two_part == NULL || w->shown == NULL || w->set == NULL ||
+        w->column_names == NULL || w->find_parent == NULL || w->packed == NULL)
         return false;
     for (size_t i = 0; i < w->t->ncolumns; i++) {
         w->column_names[i] = bind_text(b, "%s.%s", w->shown, w->t->columns[i].name);
@@ -135,7 +140,7 @@ bool writer_assign(struct row_writer *w, size_t column, const struct value *in,
     struct sqlerr *e = w->b->e;
 
     if (in->is_null) {
-        *out = (struct value){ 0 };
+        *out = (struct value){0};
         value_set_null(out, *to);
         return true;
     }
@@ -145,7 +150,7 @@ bool writer_assign(struct row_writer *w, size_t column, const struct value *in,
         out->type = *to;
         return true;
     }
-    *out = (struct value){ 0 };
+    *out = (struct value){0};
     return value_assign(in, to, w->column_names[column], out, e);
 }
 
@@ -174,7 +179,7 @@ static bool check_failed(struct row_writer *w, const struct cat_check *c)
 
 bool writer_check(struct row_writer *w, const struct value *row)
 {
-    const struct value *const sides[ROW_SIDES] = { [ROW_NEW] = row };
+    const struct value *const sides[ROW_SIDES] = {[ROW_NEW] = row};
 
     if (!row_not_null(w, row))
         return false;
@@ -203,7 +208,7 @@ static void key_text(const struct row_writer *w, const struct cat_index *x,
     at += (size_t)snprintf(out, KEY_TEXT_BYTES, "(");
     for (size_t k = 0; k < x->nkeys && at + 16 < KEY_TEXT_BYTES; k++) {
         const struct cat_column *c = table_column_id(w->t, x->keys[k].column_id);
-        struct value shown = { 0 };
+        struct value shown = {0};
         const struct value *v = c == NULL ? NULL : &row[c - w->t->columns];
 
         if (x->keys[k].included || v == NULL)
@@ -224,8 +229,10 @@ static void key_text(const struct row_writer *w, const struct cat_index *x,
     snprintf(out + at, KEY_TEXT_BYTES - at, ")");
 }
 
-/* Which index SQLite means by "UNIQUE constraint failed: t5.c1, t5.c2" or "index 'i5_2'". */
-static const struct cat_index *failed_index(const struct row_writer *w, const char *message)
+/* Which index SQLite means by "UNIQUE constraint failed: t5.c1, t5.c2" or "index 'i5_2'".
+ */
+static const struct cat_index *failed_index(const struct row_writer *w,
+                                            const char *message)
 {
     const char *what = strstr(message, "failed: ");
     const struct cat_index *hit = NULL;
@@ -268,8 +275,8 @@ static bool duplicate(struct row_writer *w, const struct value *row, bool *ignor
     key_text(w, x, row, key);
     if (x->constraint_id == 0)
         return sqlerr_set(w->b->e, 2601, w->two_part, x->name, key);
-    return sqlerr_set(w->b->e, 2627, x->primary_key ? "PRIMARY KEY" : "UNIQUE KEY", x->name,
-                      w->two_part, key);
+    return sqlerr_set(w->b->e, 2627, x->primary_key ? "PRIMARY KEY" : "UNIQUE KEY",
+                      x->name, w->two_part, key);
 }
 
 /* ---- writing ---- */
@@ -305,7 +312,8 @@ static int bind_cell(struct row_writer *w, sqlite3_stmt *st, int at, size_t colu
         return sqlite3_bind_blob(st, at, w->packed[column], 16, SQLITE_STATIC);
     case FAM_STRING:
     case FAM_NSTRING:
-        return sqlite3_bind_text64(st, at, v->u.s.p, v->u.s.n, SQLITE_STATIC, SQLITE_UTF8);
+        return sqlite3_bind_text64(st, at, v->u.s.p, v->u.s.n, SQLITE_STATIC,
+                                   SQLITE_UTF8);
     case FAM_DATETIME:
         if (id != TY_DATETIMEOFFSET)
             return sqlite3_bind_int64(st, at, v->u.i);
@@ -348,7 +356,8 @@ bool writer_update(struct row_writer *w, int64_t rowid, const struct value *row)
             bind_cell(w, w->update, ++n, i, &row[i]) != SQLITE_OK)
             return sqlite_failed(w, SQLITE_NOMEM);
     return finish_step(w, w->update, row, &ignored) &&
-           (w->t->nfks == 0 || (w->flags & WRITE_KEYS) == 0 || writer_find_parents(w, row));
+           (w->t->nfks == 0 || (w->flags & WRITE_KEYS) == 0 ||
+            writer_find_parents(w, row));
 }
 
 bool writer_delete(struct row_writer *w, int64_t rowid)

@@ -1,18 +1,20 @@
 /*
  * exec.h - the boundary between the interpreter and query execution.
  *
- * The interpreter (interp.c) runs batches, control flow, variables, procedures and transactions.
- * A statement or expression that touches data goes through query_run(), query_eval() and
- * query_predicate() to the binder, which works with what the first half of this file offers.
+ * The interpreter (interp.c) runs batches, control flow, variables, procedures and
+ * transactions. A statement or expression that touches data goes through query_run(),
+ * query_eval() and query_predicate() to the binder, which works with what the first half
+ * of this file offers.
  *
- * Errors: a function that returns bool fills ctx->err and returns false; the line is set by the
- * interpreter (statement's line) where err.line is 0.  Whether an error ends the
+ * Errors: a function that returns bool fills ctx->err and returns false; the line is set
+ * by the interpreter (statement's line) where err.line is 0.  Whether an error ends the
  * statement, the batch or the transaction is the interpreter's matter (errclass.c).
  *
- * Writes: before its first write to a database a statement calls txn_write_begin(); everything
- * else (BEGIN IMMEDIATE, statement savepoint and its rollback on error, commit in autocommit
- * mode, release of the lock) is done by the interpreter around query_run().  Reads need no
- * call.  Nobody but txn.c executes BEGIN, COMMIT, ROLLBACK or SAVEPOINT on a session's handle.
+ * Writes: before its first write to a database a statement calls txn_write_begin();
+ * everything else (BEGIN IMMEDIATE, statement savepoint and its rollback on error, commit
+ * in autocommit mode, release of the lock) is done by the interpreter around query_run().
+ * Reads need no call.  Nobody but txn.c executes BEGIN, COMMIT, ROLLBACK or SAVEPOINT on
+ * a session's handle.
  *
  * All of it is used by the session's own thread.
  */
@@ -24,29 +26,31 @@
 
 struct wlock;         /* store/lock.h: the writer lock of one database file */
 struct database;      /* store/catalog.h: one database of the server */
-struct session_store; /* store/: the session's handles, temporary tables, statement cache */
+struct session_store; /* store/: the session's handles, temporary tables, statement cache
+                       */
 struct scope;         /* scope.c: variables of a batch or procedure call */
 
 struct variable {
     const char *name; /* "@x", lower case */
     struct sqltype type;
-    struct value value; /* owned; of `type` */
-    bool output;        /* a parameter declared OUTPUT */
+    struct value value;      /* owned; of `type` */
+    bool output;             /* a parameter declared OUTPUT */
     struct table_def *table; /* a table variable's columns, else NULL */
-    uint64_t table_id;       /* unique in the session, so that the store can name its table */
+    uint64_t table_id; /* unique in the session, so that the store can name its table */
 };
 
 /* What a statement runs in.  One per batch or procedure call. */
 struct exec_ctx {
     struct session *session;
     struct scope *scope;
-    struct sqlerr err;    /* of the call that returned false */
-    int64_t rows;         /* out: rows affected or returned; -1: a statement without a count */
-    int32_t line;         /* of the running statement */
-    const char *proc;     /* running procedure's name, NULL in a batch */
-    int32_t proc_id;      /* @@PROCID */
-    int depth;            /* @@NESTLEVEL */
-    const struct result_sink *sink; /* the client, or where INSERT ... EXEC collects rows */
+    struct sqlerr err; /* of the call that returned false */
+    int64_t rows; /* out: rows affected or returned; -1: a statement without a count */
+    int32_t line; /* of the running statement */
+    const char *proc; /* running procedure's name, NULL in a batch */
+    int32_t proc_id;  /* @@PROCID */
+    int depth;        /* @@NESTLEVEL */
+    const struct result_sink
+        *sink; /* the client, or where INSERT ... EXEC collects rows */
 };
 
 /* ---- offered to the binder ---- */
@@ -62,14 +66,15 @@ bool txn_write_begin(struct exec_ctx *ctx, struct database *db);
 
 /*
  * A statement writes TEMP tables on the handle of db.  In an explicit transaction this is
- * txn_write_begin(), since SQLite would otherwise keep the read snapshot of the file too; in autocommit
- * mode it opens a SQLite transaction for the statement without the writer lock.  Where a
- * statement writes both, txn_write_begin() comes first.
+ * txn_write_begin(), since SQLite would otherwise keep the read snapshot of the file too;
+ * in autocommit mode it opens a SQLite transaction for the statement without the writer
+ * lock.  Where a statement writes both, txn_write_begin() comes first.
  */
 bool txn_temp_begin(struct exec_ctx *ctx, struct database *db);
 
-/* Which SQLite error came out of a call on h: a function's own error (session_func_error), the
-   attention, disk full, a constraint, corruption; always returns false. */
+/* Which SQLite error came out of a call on h: a function's own error
+   (session_func_error), the attention, disk full, a constraint, corruption; always
+   returns false. */
 bool exec_sqlite_error(struct session *s, sqlite3 *h, int rc, struct sqlerr *e);
 /* Called by a function inside SQLite: keeps *e in the session and makes the step fail. */
 void exec_function_error(struct session *s, sqlite3_context *c, const struct sqlerr *e);
@@ -83,11 +88,12 @@ struct session_options {
     bool nocount, fmtonly, xact_abort, noexec, parseonly, implicit_transactions;
     bool ansi_nulls, ansi_padding, ansi_warnings, ansi_null_dflt_on, quoted_identifier;
     bool arithabort, numeric_roundabort, concat_null_yields_null, cursor_close_on_commit;
-    int32_t lock_timeout_ms; /* -1: wait for ever */
+    int32_t lock_timeout_ms;   /* -1: wait for ever */
     int32_t deadlock_priority; /* -10..10 */
     int32_t textsize;
     int64_t rowcount; /* SET ROWCOUNT, 0: all */
-    int isolation;    /* 1 read uncommitted, 2 committed, 3 repeatable, 4 serializable, 5 snapshot */
+    int isolation;    /* 1 read uncommitted, 2 committed, 3 repeatable, 4 serializable, 5
+                         snapshot */
     int datefirst;    /* 1..7 */
     char dateformat[4];
     char language[64];
@@ -115,13 +121,13 @@ int64_t session_rowcount(const struct session *s);
 int session_nestlevel(const struct session *s);
 
 /*
- * Snapshot for sys.dm_exec_sessions / dm_exec_requests and sp_who: every session of the server, taken
- * under the server's session list lock; texts are copies.
+ * Snapshot for sys.dm_exec_sessions / dm_exec_requests and sp_who: every session of the
+ * server, taken under the server's session list lock; texts are copies.
  */
 struct session_info {
     int spid;
     char login[129], host[129], program[129], database[129], status[16], command[32];
-    int64_t login_time_100ns; /* datetime2 ticks, UTC */
+    int64_t login_time_100ns;    /* datetime2 ticks, UTC */
     int64_t request_start_100ns; /* 0: no request */
     int64_t cpu_us, reads, writes, logical_reads, row_count, last_request_end_100ns;
     int32_t scheduler_id;
@@ -137,18 +143,20 @@ void session_get_info(struct session *s, struct session_info *out);
 /* ---- implemented by the binder (query.c) ---- */
 
 /*
- * Run one of the data statements of ast.h (ST_SELECT .. ST_UPDATE_STATISTICS).  Rows go to ctx->sink
- * (columns(), row()); done() is sent by the interpreter from ctx->rows.  Assignments of
- * SELECT @x = and UPDATE SET @x = go through scope_assign().  Honours fmtonly, rowcount, IDENTITY_INSERT.
+ * Run one of the data statements of ast.h (ST_SELECT .. ST_UPDATE_STATISTICS).  Rows go
+ * to ctx->sink (columns(), row()); done() is sent by the interpreter from ctx->rows.
+ * Assignments of SELECT @x = and UPDATE SET @x = go through scope_assign().  Honours
+ * fmtonly, rowcount, IDENTITY_INSERT.
  */
 bool query_run(struct exec_ctx *ctx, const struct stmt *st);
-/* Value of an expression outside a query (it may hold subqueries); want NULL: its own type.
-   out is owned by the caller: value_free(). */
+/* Value of an expression outside a query (it may hold subqueries); want NULL: its own
+   type. out is owned by the caller: value_free(). */
 bool query_eval(struct exec_ctx *ctx, const struct expr *x, const struct sqltype *want,
                 struct value *out);
 /* *truth: 1, 0, -1 unknown. */
 bool query_predicate(struct exec_ctx *ctx, const struct expr *x, int *truth);
-/* Columns of a query without running it (sp_describe_first_result_set, sp_prepare): to ctx->sink. */
+/* Columns of a query without running it (sp_describe_first_result_set, sp_prepare): to
+ * ctx->sink. */
 bool query_describe(struct exec_ctx *ctx, const struct stmt *st);
 
 /* Table variables: made at DECLARE, dropped with the scope. */
@@ -166,7 +174,8 @@ struct wlock *database_lock(struct database *db);
 
 bool session_store_open(struct session *s, struct session_store **out, struct sqlerr *e);
 void session_store_close(struct session_store **sp);
-/* Pages that the session has read from files, written, and asked for since it was opened. */
+/* Pages that the session has read from files, written, and asked for since it was opened.
+ */
 struct session_io {
     int64_t reads, writes, logical_reads;
 };
@@ -178,26 +187,29 @@ void session_store_reset(struct session_store *ss);
 sqlite3 *session_db(struct session *s, struct database *db, struct sqlerr *e);
 /* After the transaction's COMMIT or ROLLBACK on db (catalog caches, bulk spools). */
 void session_db_ended(struct session *s, struct database *db, bool committed);
-/* After a ROLLBACK TO inside the transaction: a statement's, or ROLLBACK TRANSACTION name. */
+/* After a ROLLBACK TO inside the transaction: a statement's, or ROLLBACK TRANSACTION
+ * name. */
 void session_db_rolled_back(struct session *s, struct database *db);
 
 /*
- * Bulk rows that wait for COMMIT.  session_store_commit() runs before the outermost COMMIT (explicit
- * or of a statement): it brings them in, calling txn_write_begin() for the databases it needs;
- * false: the transaction is rolled back.  session_store_ended() runs last, whatever happened.
- * session_store_mark() gives a mark for SAVE TRANSACTION, and session_store_rollback_to() drops
- * what came after it.
+ * Bulk rows that wait for COMMIT.  session_store_commit() runs before the outermost
+ * COMMIT (explicit or of a statement): it brings them in, calling txn_write_begin() for
+ * the databases it needs; false: the transaction is rolled back.  session_store_ended()
+ * runs last, whatever happened. session_store_mark() gives a mark for SAVE TRANSACTION,
+ * and session_store_rollback_to() drops what came after it.
  */
 bool session_store_commit(struct exec_ctx *ctx);
 void session_store_ended(struct session *s, bool committed);
 uint64_t session_store_mark(struct session *s);
 void session_store_rollback_to(struct session *s, uint64_t mark);
 
-/* INSERT BULK: called by the interpreter; then the session forwards session_bulk_*() to these. */
+/* INSERT BULK: called by the interpreter; then the session forwards session_bulk_*() to
+ * these. */
 bool bulk_open(struct exec_ctx *ctx, const struct bulk_stmt *st);
 size_t bulk_columns(struct session *s, const struct result_column **cols);
 bool bulk_row(struct session *s, const struct value *values, size_t n);
-/* ctx->rows: how many; complete false: nothing is kept. Outside a transaction it commits. */
+/* ctx->rows: how many; complete false: nothing is kept. Outside a transaction it commits.
+ */
 bool bulk_end(struct exec_ctx *ctx, bool complete);
 
 /* SET IDENTITY_INSERT t ON|OFF: 1088, 8106, 8107; sets session_identity_insert(). */
@@ -222,7 +234,8 @@ bool catalog_proc_find(struct exec_ctx *ctx, const struct name *name, bool *foun
 /* Only id and version, to ask whether a cached body is still right. */
 bool catalog_proc_version(struct exec_ctx *ctx, const struct name *name, bool *found,
                           int32_t *object_id, int64_t *version);
-/* 2714 when there is one and !alter, 208/15151 when there is none and alter only; both with or_alter. */
+/* 2714 when there is one and !alter, 208/15151 when there is none and alter only; both
+ * with or_alter. */
 bool catalog_proc_create(struct exec_ctx *ctx, const struct proc_stmt *p);
 bool catalog_proc_drop(struct exec_ctx *ctx, const struct name *name, bool if_exists);
 

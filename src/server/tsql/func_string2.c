@@ -217,6 +217,7 @@ static bool eval_translate(const struct func_env *env, const struct value *a, si
 
 static bool rule_concat(struct func_call *c, struct sqlerr *e)
 {
+    static const struct sqltype nvarchar = {.id = TY_NVARCHAR};
     bool wide = false, max = false;
     int64_t total = 0;
 
@@ -229,8 +230,7 @@ static bool rule_concat(struct func_call *c, struct sqlerr *e)
     }
     if (strcmp(c->def->name, "CONCAT_WS") == 0)
         total *= (int64_t)c->nargs; /* the separator stands between all of them */
-    c->result = text_like(wide ? &(struct sqltype){.id = TY_NVARCHAR} : &c->args[0],
-                          max ? TYPE_MAX : total, false);
+    c->result = text_like(wide ? &nvarchar : &c->args[0], max ? TYPE_MAX : total, false);
     c->nullable = false;
     return true;
 }

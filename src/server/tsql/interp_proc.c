@@ -346,7 +346,9 @@ enum flow call_text(struct frame *caller, struct text_call *t)
     struct parse_opts opts = {.quoted_identifier = s->options.quoted_identifier};
     struct batch *decls = NULL, *body = NULL;
     struct proc_param *params = NULL;
-    struct binding b = {.proc = t->proc == NULL ? "sp_executesql" : t->proc, .args = t->args, .nargs = t->nargs};
+    struct binding b = {.proc = t->proc == NULL ? "sp_executesql" : t->proc,
+                        .args = t->args,
+                        .nargs = t->nargs};
     struct saved_state saved;
     struct frame f;
     enum flow flow;

@@ -9,8 +9,9 @@
 
 int64_t type_code(const struct sqltype *t)
 {
-    uint64_t low = (uint64_t)t->id | (uint64_t)t->numeric << 5 | (uint64_t)t->sysname << 6 |
-                   (uint64_t)t->precision << 8 | (uint64_t)(t->scale & 0x3f) << 14 |
+    uint64_t low = (uint64_t)t->id | (uint64_t)t->numeric << 5 |
+                   (uint64_t)t->sysname << 6 | (uint64_t)t->precision << 8 |
+                   (uint64_t)(t->scale & 0x3f) << 14 |
                    (uint64_t)(t->collation & 0xfff) << 20;
 
     return (int64_t)(low | (uint64_t)(uint32_t)t->max_bytes << 32);
@@ -20,13 +21,13 @@ struct sqltype type_decode(int64_t code)
 {
     uint64_t c = (uint64_t)code;
 
-    return (struct sqltype){ .id = (enum type_id)(c & 0x1f),
-                             .numeric = (c >> 5 & 1) != 0,
-                             .sysname = (c >> 6 & 1) != 0,
-                             .precision = (uint8_t)(c >> 8 & 0x3f),
-                             .scale = (uint8_t)(c >> 14 & 0x3f),
-                             .collation = (uint32_t)(c >> 20 & 0xfff),
-                             .max_bytes = (int32_t)(uint32_t)(c >> 32) };
+    return (struct sqltype){.id = (enum type_id)(c & 0x1f),
+                            .numeric = (c >> 5 & 1) != 0,
+                            .sysname = (c >> 6 & 1) != 0,
+                            .precision = (uint8_t)(c >> 8 & 0x3f),
+                            .scale = (uint8_t)(c >> 14 & 0x3f),
+                            .collation = (uint32_t)(c >> 20 & 0xfff),
+                            .max_bytes = (int32_t)(uint32_t)(c >> 32)};
 }
 
 _Static_assert(TY_COUNT <= 32, "a type code has five bits for the type");
@@ -43,7 +44,7 @@ static struct sqltype type_arg(sqlite3_value *v)
 
 static void read_value(sqlite3_value *sv, const struct sqltype *t, struct value *out)
 {
-    *out = (struct value){ 0 };
+    *out = (struct value){0};
     if (sqlite3_value_type(sv) == SQLITE_NULL || !value_from_sqlite(sv, t, out))
         value_set_null(out, *t);
 }
@@ -52,8 +53,8 @@ static void convert(sqlite3_context *c, struct sqltype from, struct sqltype to, 
                     sqlite3_value *sv)
 {
     bool try_ = style >= 0x10000, implicit = style < 0;
-    struct sqlerr e = { 0 };
-    struct value in, out = { 0 };
+    struct sqlerr e = {0};
+    struct value in, out = {0};
 
     if (sqlite3_value_type(sv) == SQLITE_NULL)
         return;
@@ -95,16 +96,18 @@ static void x_arith(sqlite3_context *c, int n, sqlite3_value **v)
 {
     enum arith_op op = (enum arith_op)sqlite3_value_int(v[0]);
     struct sqltype ta = type_arg(v[1]), tb = type_arg(v[3]), to = type_arg(v[5]);
-    struct sqlerr e = { 0 };
-    struct value a, b, out = { 0 };
+    struct sqlerr e = {0};
+    struct value a, b, out = {0};
     int64_t i;
 
     (void)n;
-    if (sqlite3_value_type(v[2]) == SQLITE_NULL || sqlite3_value_type(v[4]) == SQLITE_NULL)
+    if (sqlite3_value_type(v[2]) == SQLITE_NULL ||
+        sqlite3_value_type(v[4]) == SQLITE_NULL)
         return;
     if (type_family(to.id) == FAM_INTEGER && type_family(ta.id) == FAM_INTEGER &&
         type_family(tb.id) == FAM_INTEGER) { /* the usual case, without struct value */
-        if (int_arith(op, sqlite3_value_int64(v[2]), sqlite3_value_int64(v[4]), to.id, &i, &e))
+        if (int_arith(op, sqlite3_value_int64(v[2]), sqlite3_value_int64(v[4]), to.id, &i,
+                      &e))
             sqlite3_result_int64(c, i);
         else
             fail(c, &e);
@@ -125,8 +128,8 @@ static void unary(sqlite3_context *c, sqlite3_value **v,
                   bool (*f)(const struct value *, struct value *, struct sqlerr *))
 {
     struct sqltype t = type_arg(v[0]);
-    struct sqlerr e = { 0 };
-    struct value a, out = { 0 };
+    struct sqlerr e = {0};
+    struct value a, out = {0};
 
     if (sqlite3_value_type(v[1]) == SQLITE_NULL)
         return;
@@ -162,8 +165,8 @@ static bool in_range(uint32_t collation, uint32_t c, uint32_t low, uint32_t high
            collation_compare(collation, a, an, h, hn) <= 0;
 }
 
-/* [a-c], [^...] at *p (behind the bracket); moves *p behind the closing one.  Without a closing
-   bracket nothing matches, as in SQL Server. */
+/* [a-c], [^...] at *p (behind the bracket); moves *p behind the closing one.  Without a
+   closing bracket nothing matches, as in SQL Server. */
 static bool match_set(uint32_t collation, uint32_t c, const char **p, const char *end)
 {
     bool negated = false, hit = false, closed = false;
@@ -196,7 +199,8 @@ static bool match_set(uint32_t collation, uint32_t c, const char **p, const char
 bool like_match(uint32_t collation, struct like_text s, struct like_text pattern,
                 uint32_t escape)
 {
-    const char *sp = s.p, *send = s.p + s.n, *p = pattern.p, *pend = pattern.p + pattern.n;
+    const char *sp = s.p, *send = s.p + s.n, *p = pattern.p,
+               *pend = pattern.p + pattern.n;
     const char *retry_s = NULL, *retry_p = NULL; /* behind the last % */
 
     for (;;) {
@@ -237,16 +241,17 @@ static struct like_text text_arg(sqlite3_value *v)
 {
     const char *p = (const char *)sqlite3_value_text(v);
 
-    return (struct like_text){ p == NULL ? "" : p, (size_t)sqlite3_value_bytes(v) };
+    return (struct like_text){p == NULL ? "" : p, (size_t)sqlite3_value_bytes(v)};
 }
 
 static void x_like(sqlite3_context *c, int n, sqlite3_value **v)
 {
-    struct sqlerr e = { 0 };
+    struct sqlerr e = {0};
     struct like_text s, pattern;
     uint32_t escape = 0;
 
-    if (sqlite3_value_type(v[1]) == SQLITE_NULL || sqlite3_value_type(v[2]) == SQLITE_NULL)
+    if (sqlite3_value_type(v[1]) == SQLITE_NULL ||
+        sqlite3_value_type(v[2]) == SQLITE_NULL)
         return;
     s = text_arg(v[1]);
     pattern = text_arg(v[2]);
@@ -262,7 +267,8 @@ static void x_like(sqlite3_context *c, int n, sqlite3_value **v)
             return;
         }
     }
-    sqlite3_result_int(c, like_match((uint32_t)sqlite3_value_int(v[0]), s, pattern, escape));
+    sqlite3_result_int(c,
+                       like_match((uint32_t)sqlite3_value_int(v[0]), s, pattern, escape));
 }
 
 /* ---- variables and scalar subqueries ---- */
@@ -284,7 +290,7 @@ struct one {
 static void x_one_step(sqlite3_context *c, int n, sqlite3_value **v)
 {
     struct one *one = sqlite3_aggregate_context(c, sizeof(*one));
-    struct sqlerr e = { 0 };
+    struct sqlerr e = {0};
 
     (void)n;
     if (one == NULL) {
@@ -318,22 +324,22 @@ bool operators_register(sqlite3 *h, struct session *s, struct sqlerr *e)
         bool deterministic;
         void (*f)(sqlite3_context *, int, sqlite3_value **);
     } rows[] = {
-        { "x_conv", 3, true, x_conv },   { "x_cast", 4, true, x_cast },
-        { "x_try", 4, true, x_try },     { "x_arith", 6, true, x_arith },
-        { "x_neg", 2, true, x_neg },     { "x_not", 2, true, x_not },
-        { "x_like", 3, true, x_like },   { "x_like", 4, true, x_like },
-        { "x_var", 1, false, x_var },
+        {"x_conv", 3, true, x_conv}, {"x_cast", 4, true, x_cast},
+        {"x_try", 4, true, x_try},   {"x_arith", 6, true, x_arith},
+        {"x_neg", 2, true, x_neg},   {"x_not", 2, true, x_not},
+        {"x_like", 3, true, x_like}, {"x_like", 4, true, x_like},
+        {"x_var", 1, false, x_var},
     };
     int rc = SQLITE_OK;
 
     for (size_t i = 0; rc == SQLITE_OK && i < sizeof(rows) / sizeof(rows[0]); i++)
         rc = sqlite3_create_function_v2(
             h, rows[i].name, rows[i].args,
-            SQLITE_UTF8 | SQLITE_INNOCUOUS | (rows[i].deterministic ? SQLITE_DETERMINISTIC : 0),
+            SQLITE_UTF8 | SQLITE_INNOCUOUS |
+                (rows[i].deterministic ? SQLITE_DETERMINISTIC : 0),
             s, rows[i].f, NULL, NULL, NULL);
     if (rc == SQLITE_OK)
         rc = sqlite3_create_function_v2(h, "x_one", 1, SQLITE_UTF8, s, NULL, x_one_step,
                                         x_one_final, NULL);
-    return rc == SQLITE_OK ||
-           sqlerr_setf(e, 701, 17, "SQLite: %s", sqlite3_errmsg(h));
+    return rc == SQLITE_OK || sqlerr_setf(e, 701, 17, "SQLite: %s", sqlite3_errmsg(h));
 }

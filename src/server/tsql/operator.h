@@ -1,8 +1,9 @@
 /*
  * operator.h - T-SQL's operators and conversions as SQLite functions.
  *
- * SQLite does not know our types, so each call carries them as numbers (type_code).  What the
- * native operator does exactly (comparing integers, NULL tests, AND/OR/NOT, CASE) is not here.
+ * SQLite does not know our types, so each call carries them as numbers (type_code).  What
+ * the native operator does exactly (comparing integers, NULL tests, AND/OR/NOT, CASE) is
+ * not here.
  *
  *   x_conv(from, to, v)          implicit conversion
  *   x_cast(from, to, style, v)   CAST, CONVERT     x_try: the same, NULL on error

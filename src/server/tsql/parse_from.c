@@ -358,7 +358,10 @@ static struct source *parse_join_rest(struct parser *p, struct source *left, int
             }
             if (!need_kw(p, KW_ON))
                 return NULL;
+            /* cppcheck takes the loop's test of left for a test of s */
+            /* cppcheck-suppress nullPointerRedundantCheck */
             s->on = parse_condition(p);
+            /* cppcheck-suppress nullPointerRedundantCheck */
             if (s->on == NULL)
                 return NULL;
         }

@@ -242,9 +242,8 @@ static bool parse_identity(struct parser *p, struct column_def *c)
     c->identity_increment = 1;
     if (!parse_advance(p))
         return false;
-    if (take_op(p, '(') &&
-        (!parse_int64(p, &c->identity_seed) || !need_op(p, ',') ||
-         !parse_int64(p, &c->identity_increment) || !need_op(p, ')')))
+    if (take_op(p, '(') && (!parse_int64(p, &c->identity_seed) || !need_op(p, ',') ||
+                            !parse_int64(p, &c->identity_increment) || !need_op(p, ')')))
         return false;
     if (at_kw(p, KW_NOT) && parse_peek(p, 1).kw == KW_FOR) {
         parse_advance(p);

@@ -14,7 +14,8 @@ enum { MAX_TRIES = 12 /* each table with waiting bulk rows costs one */ };
 enum need {
     NEED_NOTHING,
     NEED_TARGET, /* the writer lock of the target's database */
-    NEED_CURRENT /* the writer lock of the database that the statement names, or the current one */
+    NEED_CURRENT /* the writer lock of the database that the statement names, or the
+                    current one */
 };
 
 struct runner {
@@ -56,21 +57,21 @@ static bool run_nothing(struct binder *b, const struct stmt *st)
 }
 
 static const struct runner runners[] = {
-    { ST_SELECT, NEED_NOTHING, run_select },
-    { ST_INSERT, NEED_TARGET, run_insert },
-    { ST_UPDATE, NEED_TARGET, run_update },
-    { ST_DELETE, NEED_TARGET, run_delete },
-    { ST_TRUNCATE, NEED_TARGET, run_truncate },
-    { ST_CREATE_TABLE, NEED_TARGET, ddl_run },
-    { ST_ALTER_TABLE, NEED_TARGET, ddl_run },
-    { ST_CREATE_INDEX, NEED_TARGET, ddl_run },
-    { ST_ALTER_INDEX, NEED_NOTHING, run_nothing },
-    { ST_CREATE_VIEW, NEED_CURRENT, ddl_run },
-    { ST_CREATE_SCHEMA, NEED_CURRENT, ddl_run },
-    { ST_CREATE_DATABASE, NEED_NOTHING, ddl_run },
-    { ST_ALTER_DATABASE, NEED_NOTHING, ddl_run },
-    { ST_DROP, NEED_TARGET, ddl_run },
-    { ST_UPDATE_STATISTICS, NEED_NOTHING, run_nothing },
+    {ST_SELECT, NEED_NOTHING, run_select},
+    {ST_INSERT, NEED_TARGET, run_insert},
+    {ST_UPDATE, NEED_TARGET, run_update},
+    {ST_DELETE, NEED_TARGET, run_delete},
+    {ST_TRUNCATE, NEED_TARGET, run_truncate},
+    {ST_CREATE_TABLE, NEED_TARGET, ddl_run},
+    {ST_ALTER_TABLE, NEED_TARGET, ddl_run},
+    {ST_CREATE_INDEX, NEED_TARGET, ddl_run},
+    {ST_ALTER_INDEX, NEED_NOTHING, run_nothing},
+    {ST_CREATE_VIEW, NEED_CURRENT, ddl_run},
+    {ST_CREATE_SCHEMA, NEED_CURRENT, ddl_run},
+    {ST_CREATE_DATABASE, NEED_NOTHING, ddl_run},
+    {ST_ALTER_DATABASE, NEED_NOTHING, ddl_run},
+    {ST_DROP, NEED_TARGET, ddl_run},
+    {ST_UPDATE_STATISTICS, NEED_NOTHING, run_nothing},
 };
 
 static const struct runner *find_runner(enum stmt_kind kind)
@@ -100,8 +101,8 @@ static const struct name *target_name(const struct stmt *st)
         return update_target((const struct source *const *)st->u.update->from,
                              st->u.update->nfrom, &st->u.update->target);
     case ST_DELETE:
-        return update_target((const struct source *const *)st->u.del->from, st->u.del->nfrom,
-                             &st->u.del->target);
+        return update_target((const struct source *const *)st->u.del->from,
+                             st->u.del->nfrom, &st->u.del->target);
     case ST_TRUNCATE:
         return &st->u.target;
     case ST_CREATE_TABLE:
@@ -113,10 +114,12 @@ static const struct name *target_name(const struct stmt *st)
     case ST_DROP:
         if (st->u.drop->what == OBJ_DATABASE)
             return NULL;
-        return st->u.drop->what == OBJ_INDEX && st->u.drop->tables != NULL ? &st->u.drop->tables[0]
-                                                                         : &st->u.drop->names[0];
+        return st->u.drop->what == OBJ_INDEX && st->u.drop->tables != NULL
+                   ? &st->u.drop->tables[0]
+                   : &st->u.drop->names[0];
     case ST_SELECT:
-        return st->u.query->body->kind == TERM_SPEC ? st->u.query->body->spec->into : NULL;
+        return st->u.query->body->kind == TERM_SPEC ? st->u.query->body->spec->into
+                                                    : NULL;
     default:
         return NULL;
     }
@@ -127,7 +130,8 @@ static bool is_temp(const struct name *n)
     return n != NULL && n->object != NULL && (n->object[0] == '#' || n->object[0] == '@');
 }
 
-static bool named_database(struct exec_ctx *ctx, const struct name *n, struct database **out)
+static bool named_database(struct exec_ctx *ctx, const struct name *n,
+                           struct database **out)
 {
     *out = session_database(ctx->session);
     if (n == NULL || is_temp(n) || n->database == NULL || n->database[0] == '\0')
@@ -164,8 +168,8 @@ static bool select_locks(const struct exec_ctx *ctx, const struct stmt *st)
     return false;
 }
 
-static bool begin_write(struct exec_ctx *ctx, const struct runner *r, const struct stmt *st,
-                        const struct name *n, struct database *db)
+static bool begin_write(struct exec_ctx *ctx, const struct runner *r,
+                        const struct stmt *st, const struct name *n, struct database *db)
 {
     bool into = st->kind == ST_SELECT && n != NULL;
     bool temp = is_temp(n);
@@ -195,7 +199,7 @@ static bool run_once(struct exec_ctx *ctx, const struct runner *r, const struct 
                      enum again *again)
 {
     const struct name *n = target_name(st);
-    struct binder b = { 0 };
+    struct binder b = {0};
     struct database *db;
     bool ok;
 
@@ -229,7 +233,8 @@ bool query_run(struct exec_ctx *ctx, const struct stmt *st)
     bool ok = false;
 
     if (r == NULL)
-        return sqlerr_setf(&ctx->err, 40517, 16, "This statement is not supported by fullrackd.");
+        return sqlerr_setf(&ctx->err, 40517, 16,
+                           "This statement is not supported by fullrackd.");
     if (st->kind == ST_INSERT && st->u.insert->exec != NULL)
         return insert_exec_run(ctx, st->u.insert);
     for (int i = 0; i < MAX_TRIES && again != AGAIN_NO; i++) {
@@ -258,7 +263,7 @@ static bool eval_in(struct exec_ctx *ctx, struct binder *b, const struct expr *x
                     const struct sqltype *want, struct value *out)
 {
     sqlite3_stmt *st = NULL;
-    struct value v = { 0 };
+    struct value v = {0};
     struct bexpr bx;
     const char *sql;
     bool ok;
@@ -271,7 +276,8 @@ static bool eval_in(struct exec_ctx *ctx, struct binder *b, const struct expr *x
         return false;
     ok = run_step(b, st) == SQLITE_ROW;
     if (ok && !run_value(st, 0, &bx.type, &v))
-        ok = sqlerr_setf(&ctx->err, 824, 16, "A stored value has not the form of its type.");
+        ok = sqlerr_setf(&ctx->err, 824, 16,
+                         "A stored value has not the form of its type.");
     if (ok)
         ok = want == NULL ? value_copy(out, &v, &ctx->err)
                           : value_assign(&v, want, NULL, out, &ctx->err);
@@ -288,8 +294,8 @@ static bool eval_in(struct exec_ctx *ctx, struct binder *b, const struct expr *x
 }
 
 /* Literals and variables need no query. */
-static bool eval_simple(struct exec_ctx *ctx, const struct expr *x, const struct sqltype *want,
-                        struct value *out, bool *done)
+static bool eval_simple(struct exec_ctx *ctx, const struct expr *x,
+                        const struct sqltype *want, struct value *out, bool *done)
 {
     const struct value *v = NULL;
     const struct variable *var;
@@ -298,8 +304,8 @@ static bool eval_simple(struct exec_ctx *ctx, const struct expr *x, const struct
     *done = false;
     if (x->kind == EX_LITERAL)
         v = &x->u.literal;
-    else if (x->kind == EX_VARIABLE && (var = scope_find(ctx->scope, x->u.text)) != NULL &&
-             var->table == NULL)
+    else if (x->kind == EX_VARIABLE &&
+             (var = scope_find(ctx->scope, x->u.text)) != NULL && var->table == NULL)
         v = &var->value;
     if (v == NULL)
         return true;
@@ -325,7 +331,7 @@ static bool eval_simple(struct exec_ctx *ctx, const struct expr *x, const struct
 bool query_eval(struct exec_ctx *ctx, const struct expr *x, const struct sqltype *want,
                 struct value *out)
 {
-    struct binder b = { 0 };
+    struct binder b = {0};
     bool done, ok;
 
     memset(out, 0, sizeof(*out));
@@ -336,7 +342,8 @@ bool query_eval(struct exec_ctx *ctx, const struct expr *x, const struct sqltype
         struct handle *h;
         int32_t table_id;
 
-        ok = binder_init(&b, ctx, session_database(ctx->session)) && eval_in(ctx, &b, x, want, out);
+        ok = binder_init(&b, ctx, session_database(ctx->session)) &&
+             eval_in(ctx, &b, x, want, out);
         h = b.fold_handle;
         table_id = b.fold;
         binder_free(&b);
@@ -350,28 +357,31 @@ static bool test_in(struct binder *b, const struct expr *x, int *truth)
 {
     const char *sql;
     sqlite3_stmt *st = NULL;
-    bool ok = bind_pred(b, NULL, x, &sql) && (sql = bind_text(b, "SELECT %s", sql)) != NULL &&
+    bool ok = bind_pred(b, NULL, x, &sql) &&
+              (sql = bind_text(b, "SELECT %s", sql)) != NULL &&
               (sql = bind_with(b, sql)) != NULL && run_prepare(b, sql, &st);
 
     if (!ok)
         return false;
     ok = run_step(b, st) == SQLITE_ROW;
-    *truth = !ok || sqlite3_column_type(st, 0) == SQLITE_NULL ? -1
-                                                             : sqlite3_column_int(st, 0) != 0;
+    *truth = !ok || sqlite3_column_type(st, 0) == SQLITE_NULL
+                 ? -1
+                 : sqlite3_column_int(st, 0) != 0;
     run_done(b, &st);
     return ok;
 }
 
 bool query_predicate(struct exec_ctx *ctx, const struct expr *x, int *truth)
 {
-    struct binder b = { 0 };
+    struct binder b = {0};
     bool ok = false;
 
     for (int i = 0; i < MAX_TRIES; i++) {
         struct handle *h;
         int32_t table_id;
 
-        ok = binder_init(&b, ctx, session_database(ctx->session)) && test_in(&b, x, truth);
+        ok =
+            binder_init(&b, ctx, session_database(ctx->session)) && test_in(&b, x, truth);
         h = b.fold_handle;
         table_id = b.fold;
         binder_free(&b);
@@ -386,17 +396,18 @@ bool query_predicate(struct exec_ctx *ctx, const struct expr *x, int *truth)
 bool query_table_variable(struct exec_ctx *ctx, struct variable *v)
 {
     struct table_def def = *v->table;
-    struct binder b = { 0 };
-    struct stmt st = { .kind = ST_CREATE_TABLE };
+    struct binder b = {0};
+    struct stmt st = {.kind = ST_CREATE_TABLE};
     char name[32];
     bool ok;
 
     v->table_id = session_store_number(ctx->session);
     snprintf(name, sizeof(name), "@%llu", (unsigned long long)v->table_id);
-    def.name = (struct name){ .object = name };
+    def.name = (struct name){.object = name};
     st.u.table = &def;
     ok = txn_temp_begin(ctx, session_database(ctx->session)) &&
-         binder_init(&b, ctx, session_database(ctx->session)) && handle_temp_ready(b.h, b.e);
+         binder_init(&b, ctx, session_database(ctx->session)) &&
+         handle_temp_ready(b.h, b.e);
     if (ok) {
         binder_temp(&b);
         ok = ddl_run(&b, &st);

@@ -29,7 +29,7 @@ void values_free(struct value *v, size_t n)
 static bool evaluate_once(struct binder *b, struct param *p)
 {
     sqlite3_stmt *st = NULL;
-    struct value v = { 0 };
+    struct value v = {0};
     const char *sql = bind_text(b, "SELECT %s", p->sql);
     bool ok;
 
@@ -96,7 +96,8 @@ bool run_plain(struct binder *b, const char *sql, sqlite3_stmt **out)
     return rc == SQLITE_OK || fail(b, rc);
 }
 
-bool run_bind_row(struct binder *b, sqlite3_stmt *st, const struct value *const rows[ROW_SIDES])
+bool run_bind_row(struct binder *b, sqlite3_stmt *st,
+                  const struct value *const rows[ROW_SIDES])
 {
     int n = sqlite3_bind_parameter_count(st);
 

@@ -1,4 +1,5 @@
-/* select.c - SELECT: select lists, grouping, set operations, common table expressions. See bind.h. */
+/* select.c - SELECT: select lists, grouping, set operations, common table expressions.
+ * See bind.h. */
 #include "server/tsql/bind.h"
 
 #include <string.h>
@@ -31,8 +32,9 @@ static bool list_add(struct list *l, const struct out_column *c, const char *sql
         l->room = room;
     }
     if (l->n == 4096)
-        return sqlerr_setf(l->b->e, 1056, 15, "The number of elements in the select list exceeds the "
-                                              "maximum allowed number of 4096 elements.");
+        return sqlerr_setf(l->b->e, 1056, 15,
+                           "The number of elements in the select list exceeds the "
+                           "maximum allowed number of 4096 elements.");
     l->cols[l->n] = *c;
     l->sqls[l->n++] = sql;
     return true;
@@ -51,35 +53,39 @@ static bool list_star(struct list *l, const struct expr *x)
         any = true;
         for (size_t k = 0; k < r->ncols; k++) {
             const struct rel_column *rc = &r->cols[k];
-            struct out_column o = { .rank = rc->rank };
+            struct out_column o = {.rank = rc->rank};
             const char *sql = bind_rel_column(l->b, r, k);
-            struct bexpr bx = { .sql = sql };
+            struct bexpr bx = {.sql = sql};
 
             if (sql == NULL)
                 return false;
-            bx.ungrouped = r->alias == NULL ? rc->name
-                                            : bind_text(l->b, "%s.%s", r->alias, rc->name);
+            bx.ungrouped = r->alias == NULL
+                               ? rc->name
+                               : bind_text(l->b, "%s.%s", r->alias, rc->name);
             bind_check_group(l->sc, &bx);
             o.ungrouped = bx.ungrouped;
-            o.rc = (struct result_column){ .name = rc->name, .type = rc->type,
-                                           .nullable = rc->nullable || r->outer,
-                                           .identity = rc->identity, .computed = rc->computed,
-                                           .updatable = rc->col != NULL && !rc->computed,
-                                           .key = rc->key };
+            o.rc = (struct result_column){.name = rc->name,
+                                          .type = rc->type,
+                                          .nullable = rc->nullable || r->outer,
+                                          .identity = rc->identity,
+                                          .computed = rc->computed,
+                                          .updatable = rc->col != NULL && !rc->computed,
+                                          .key = rc->key};
             if (!list_add(l, &o, sql))
                 return false;
         }
     }
     if (!any)
-        return n->schema != NULL ? sqlerr_set(l->b->e, 107, n->schema)
-                                 : sqlerr_setf(l->b->e, 263, 16, "Must specify table to select from.");
+        return n->schema != NULL
+                   ? sqlerr_set(l->b->e, 107, n->schema)
+                   : sqlerr_setf(l->b->e, 263, 16, "Must specify table to select from.");
     return true;
 }
 
 static bool list_item(struct list *l, const struct select_item *it)
 {
     struct bexpr x;
-    struct out_column o = { 0 };
+    struct out_column o = {0};
 
     if (it->expr->kind == EX_STAR)
         return list_star(l, it->expr);
@@ -119,8 +125,10 @@ static bool bind_group(struct binder *b, struct bscope *sc, const struct query_s
         if (!bind_expr(b, sc, s->group[i], &x))
             return false;
         if (x.constant)
-            return sqlerr_setf(b->e, 164, 15, "Each GROUP BY expression must contain at least one column "
-                                              "that is not an outer reference.");
+            return sqlerr_setf(
+                b->e, 164, 15,
+                "Each GROUP BY expression must contain at least one column "
+                "that is not an outer reference.");
         group[i] = x.sql;
         *sql = bind_text(b, "%s%s%s%s", *sql, i == 0 ? " GROUP BY " : ",", x.sql,
                          bind_collate(b, &x.type));
@@ -147,7 +155,8 @@ static const char *select_list(struct binder *b, const struct query_spec *s,
     fr_buf_init(&text, BIND_ARENA_BYTES);
     for (size_t i = 0; i < l->n; i++)
         fr_buf_printf(&text, "%s%s%s AS k%zu", i == 0 ? "" : ",", l->sqls[i],
-                      s->distinct || collated ? bind_collate(b, &l->cols[i].rc.type) : "", i + 1);
+                      s->distinct || collated ? bind_collate(b, &l->cols[i].rc.type) : "",
+                      i + 1);
     out = text.failed ? NULL : arena_text(b->arena, fr_buf_text(&text), text.len);
     fr_buf_free(&text);
     if (out == NULL)
@@ -168,8 +177,9 @@ static bool bind_spec(struct binder *b, struct bscope *outer, const struct query
                       const struct query *q, struct bquery *out)
 {
     struct bscope *sc = bind_alloc(b, sizeof(*sc));
-    const char *from, *where = NULL, *group, *having = NULL, *order = "", *limit = NULL, *items;
-    struct list l = { .b = b, .sc = sc };
+    const char *from, *where = NULL, *group, *having = NULL, *order = "", *limit = NULL,
+                      *items;
+    struct list l = {.b = b, .sc = sc};
     bool grouped;
 
     if (sc == NULL)
@@ -206,30 +216,35 @@ static bool bind_spec(struct binder *b, struct bscope *outer, const struct query
         return false;
     if (s->top != NULL && !bind_top(b, sc, s->top, &limit))
         return false;
-    if (s->top != NULL && s->top->count->kind == EX_LITERAL && s->top->count->u.literal.u.i == 1)
+    if (s->top != NULL && s->top->count->kind == EX_LITERAL &&
+        s->top->count->u.literal.u.i == 1)
         out->one_row = true;
     items = select_list(b, s, &l, q == NULL);
     if (items == NULL || order == NULL)
         return false;
-    out->sql = bind_text(b, "SELECT %s%s%s%s%s%s%s%s%s%s%s%s", s->distinct ? "DISTINCT " : "",
-                         items, from == NULL ? "" : " FROM ", from == NULL ? "" : from,
-                         where == NULL ? "" : " WHERE ", where == NULL ? "" : where, group,
-                         having == NULL ? "" : s->ngroup == 0 ? " GROUP BY NULL HAVING " : " HAVING ",
-                         having == NULL ? "" : having, order, limit == NULL ? "" : " LIMIT ",
-                         limit == NULL ? "" : limit);
+    out->sql =
+        bind_text(b, "SELECT %s%s%s%s%s%s%s%s%s%s%s%s", s->distinct ? "DISTINCT " : "",
+                  items, from == NULL ? "" : " FROM ", from == NULL ? "" : from,
+                  where == NULL ? "" : " WHERE ", where == NULL ? "" : where, group,
+                  having == NULL   ? ""
+                  : s->ngroup == 0 ? " GROUP BY NULL HAVING "
+                                   : " HAVING ",
+                  having == NULL ? "" : having, order, limit == NULL ? "" : " LIMIT ",
+                  limit == NULL ? "" : limit);
     return out->sql != NULL;
 }
 
 /* ---- UNION, EXCEPT, INTERSECT ---- */
 
 /* One side of a set operation, its columns in the common types. */
-static const char *conform(struct binder *b, const struct bquery *q, const struct sqltype *types)
+static const char *conform(struct binder *b, const struct bquery *q,
+                           const struct sqltype *types)
 {
     const char *list = "";
     bool changed = q->wrapped;
 
     for (size_t i = 0; i < q->ncols && list != NULL; i++) {
-        struct bexpr x = { .sql = bind_text(b, "k%zu", i + 1), .type = q->cols[i].rc.type };
+        struct bexpr x = {.sql = bind_text(b, "k%zu", i + 1), .type = q->cols[i].rc.type};
         const char *was = x.sql;
 
         if (was == NULL || !bind_convert(b, &x, &types[i]))
@@ -253,8 +268,8 @@ static bool common_columns(struct binder *b, struct bquery *l, const struct bque
         return sqlerr_set(b->e, 205);
     for (size_t i = 0; i < l->ncols; i++) {
         struct out_column *c = &l->cols[i];
-        struct bexpr x = { .type = c->rc.type, .rank = c->rank };
-        struct bexpr y = { .type = r->cols[i].rc.type, .rank = r->cols[i].rank };
+        struct bexpr x = {.type = c->rc.type, .rank = c->rank};
+        struct bexpr y = {.type = r->cols[i].rc.type, .rank = r->cols[i].rank};
 
         if (!type_common(&x.type, &y.type, &types[i], b->e))
             return false;
@@ -271,16 +286,18 @@ static bool common_columns(struct binder *b, struct bquery *l, const struct bque
 static bool bind_setop(struct binder *b, struct bscope *outer, const struct query_term *t,
                        struct bquery *out)
 {
-    static const char *const words[] = { [SETOP_UNION] = "UNION", [SETOP_UNION_ALL] = "UNION ALL",
-                                         [SETOP_EXCEPT] = "EXCEPT",
-                                         [SETOP_INTERSECT] = "INTERSECT" };
+    static const char *const words[] = {[SETOP_UNION] = "UNION",
+                                        [SETOP_UNION_ALL] = "UNION ALL",
+                                        [SETOP_EXCEPT] = "EXCEPT",
+                                        [SETOP_INTERSECT] = "INTERSECT"};
     struct bquery l, r;
     struct sqltype *types;
     const char *ls, *rs;
 
     if (!bind_enter(b))
         return false;
-    if (!bind_term(b, outer, t->left, NULL, &l) || !bind_term(b, outer, t->right, NULL, &r))
+    if (!bind_term(b, outer, t->left, NULL, &l) ||
+        !bind_term(b, outer, t->right, NULL, &r))
         return false;
     bind_leave(b);
     types = bind_alloc(b, (l.ncols + 1) * sizeof(*types));
@@ -296,8 +313,9 @@ static bool bind_setop(struct binder *b, struct bscope *outer, const struct quer
     *out = l;
     out->wrapped = false;
     out->one_row = false;
-    out->sql = bind_text(b, t->right->kind == TERM_SETOP ? "%s %s SELECT * FROM (%s)" : "%s %s %s",
-                         ls, words[t->op], rs);
+    out->sql = bind_text(
+        b, t->right->kind == TERM_SETOP ? "%s %s SELECT * FROM (%s)" : "%s %s %s", ls,
+        words[t->op], rs);
     return out->sql != NULL;
 }
 
@@ -331,9 +349,11 @@ static bool cte_columns(struct binder *b, const struct cte *c, const struct bque
     for (size_t i = 0; def->cols != NULL && i < bq->ncols; i++) {
         const struct out_column *o = &bq->cols[i];
 
-        def->cols[i] = (struct rel_column){ .name = c->ncolumns > 0 ? c->columns[i] : o->rc.name,
-                                            .type = o->rc.type, .nullable = o->rc.nullable,
-                                            .rank = o->rank };
+        def->cols[i] =
+            (struct rel_column){.name = c->ncolumns > 0 ? c->columns[i] : o->rc.name,
+                                .type = o->rc.type,
+                                .nullable = o->rc.nullable,
+                                .rank = o->rank};
         if (def->cols[i].name[0] == '\0')
             return sqlerr_set(b->e, 8155, (int)i + 1, c->name);
     }
@@ -375,7 +395,8 @@ static bool source_uses(const struct source *s, const char *name)
         return source_uses(s->left, name) || source_uses(s->right, name);
     if (s->kind == SRC_QUERY)
         return term_uses(s->query->body, name);
-    return s->kind == SRC_TABLE && s->name.schema == NULL && name_same(s->name.object, name);
+    return s->kind == SRC_TABLE && s->name.schema == NULL &&
+           name_same(s->name.object, name);
 }
 
 static bool term_uses(const struct query_term *t, const char *name)
@@ -405,7 +426,8 @@ bool bind_ctes(struct binder *b, const struct cte *ctes, size_t n)
             if (!bind_recursive(b, &ctes[i], def, &sql))
                 return false;
         } else {
-            if (!bind_query(b, NULL, ctes[i].query, &bq) || !cte_columns(b, &ctes[i], &bq, def))
+            if (!bind_query(b, NULL, ctes[i].query, &bq) ||
+                !cte_columns(b, &ctes[i], &bq, def))
                 return false;
             def->next = b->ctes;
             b->ctes = def;
@@ -413,9 +435,10 @@ bool bind_ctes(struct binder *b, const struct cte *ctes, size_t n)
         }
         for (size_t k = 0; k < def->ncols && names != NULL; k++)
             names = bind_text(b, "%s%sk%zu", names, k == 0 ? "" : ",", k + 1);
-        b->with = names == NULL ? NULL
-                                : bind_text(b, "%s%s%s(%s) AS (%s)", b->with == NULL ? "" : b->with,
-                                            b->with == NULL ? "" : ",", def->sql_name, names, sql);
+        b->with = names == NULL
+                      ? NULL
+                      : bind_text(b, "%s%s%s(%s) AS (%s)", b->with == NULL ? "" : b->with,
+                                  b->with == NULL ? "" : ",", def->sql_name, names, sql);
         if (b->with == NULL)
             return false;
     }

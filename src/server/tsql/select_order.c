@@ -2,8 +2,8 @@
 #include "server/tsql/bind.h"
 
 /* Position of the output column that an ORDER BY item means, 0 = it is an expression. */
-static bool order_position(struct binder *b, const struct bquery *bq, const struct expr *x,
-                           size_t *out)
+static bool order_position(struct binder *b, const struct bquery *bq,
+                           const struct expr *x, size_t *out)
 {
     *out = 0;
     if (x->kind == EX_LITERAL && type_family(x->u.literal.type.id) == FAM_INTEGER) {
@@ -15,7 +15,8 @@ static bool order_position(struct binder *b, const struct bquery *bq, const stru
     if (x->kind != EX_COLUMN || x->u.column.schema != NULL)
         return true;
     for (size_t i = 0; i < bq->ncols; i++) {
-        if (bq->cols[i].rc.name[0] == '\0' || !name_same(bq->cols[i].rc.name, x->u.column.object))
+        if (bq->cols[i].rc.name[0] == '\0' ||
+            !name_same(bq->cols[i].rc.name, x->u.column.object))
             continue;
         if (*out == 0)
             *out = i + 1;
@@ -32,7 +33,7 @@ static bool order_item(struct binder *b, struct bscope *sc, const struct bquery 
     if (!order_position(b, bq, it->expr, &at))
         return false;
     if (at > 0) {
-        x = (struct bexpr){ .type = bq->cols[at - 1].rc.type };
+        x = (struct bexpr){.type = bq->cols[at - 1].rc.type};
         if (!bind_comparable(b, &x, "ORDER BY"))
             return false;
         *sql = bind_text(b, "%zu%s%s", at, bind_collate(b, &bq->cols[at - 1].rc.type),
@@ -75,13 +76,17 @@ const char *bind_rowcount(struct binder *b)
     return most <= 0 ? NULL : bind_text(b, "%lld", (long long)most);
 }
 
-bool bind_top(struct binder *b, struct bscope *sc, const struct top *top, const char **sql)
+bool bind_top(struct binder *b, struct bscope *sc, const struct top *top,
+              const char **sql)
 {
     if (top->percent || top->with_ties)
-        return bind_unsupported(b, top->percent ? "TOP ... PERCENT" : "TOP ... WITH TIES");
-    if (top->count->kind == EX_LITERAL && type_family(top->count->u.literal.type.id) != FAM_INTEGER)
-        return sqlerr_setf(b->e, 1060, 15, "The number of rows provided for a TOP or FETCH clauses row "
-                                           "count parameter must be an integer.");
+        return bind_unsupported(b,
+                                top->percent ? "TOP ... PERCENT" : "TOP ... WITH TIES");
+    if (top->count->kind == EX_LITERAL &&
+        type_family(top->count->u.literal.type.id) != FAM_INTEGER)
+        return sqlerr_setf(b->e, 1060, 15,
+                           "The number of rows provided for a TOP or FETCH clauses row "
+                           "count parameter must be an integer.");
     /* NULL and negative counts would mean "all" to SQLite */
     return count_text(b, sc, top->count, sql) &&
            (*sql = bind_text(b, "max(0,coalesce(%s,0))", *sql)) != NULL;

@@ -10,15 +10,16 @@ struct assign_op {
     enum arith_op arith;
 };
 
-bool assign_variable(struct binder *b, const char *name, enum expr_op op, const struct value *v)
+bool assign_variable(struct binder *b, const char *name, enum expr_op op,
+                     const struct value *v)
 {
     static const struct assign_op ops[] = {
-        { OP_ADD, ARITH_ADD },    { OP_SUB, ARITH_SUB },  { OP_MUL, ARITH_MUL },
-        { OP_DIV, ARITH_DIV },    { OP_MOD, ARITH_MOD },  { OP_BITAND, ARITH_AND },
-        { OP_BITOR, ARITH_OR },   { OP_BITXOR, ARITH_XOR },
+        {OP_ADD, ARITH_ADD},  {OP_SUB, ARITH_SUB},    {OP_MUL, ARITH_MUL},
+        {OP_DIV, ARITH_DIV},  {OP_MOD, ARITH_MOD},    {OP_BITAND, ARITH_AND},
+        {OP_BITOR, ARITH_OR}, {OP_BITXOR, ARITH_XOR},
     };
     const struct variable *var = scope_find(b->ctx->scope, name);
-    struct value sum = { 0 };
+    struct value sum = {0};
     bool ok = false;
 
     if (var == NULL)
@@ -33,7 +34,8 @@ bool assign_variable(struct binder *b, const char *name, enum expr_op op, const 
     return ok;
 }
 
-static bool assign_row(struct binder *b, const struct bquery *bq, const struct value *values)
+static bool assign_row(struct binder *b, const struct bquery *bq,
+                       const struct value *values)
 {
     for (size_t i = 0; i < bq->ncols; i++)
         if (!assign_variable(b, bq->cols[i].assign, bq->cols[i].assign_op, &values[i]))
@@ -61,7 +63,8 @@ static bool send_row(struct binder *b, const struct bquery *bq, sqlite3_stmt *st
 {
     for (size_t i = 0; i < bq->ncols; i++)
         if (!run_value(st, (int)i, &bq->cols[i].rc.type, &values[i]))
-            return sqlerr_setf(b->e, 824, 16, "A stored value has not the form of its type %s.",
+            return sqlerr_setf(b->e, 824, 16,
+                               "A stored value has not the form of its type %s.",
                                type_name(&bq->cols[i].rc.type));
     return bq->assigns ? assign_row(b, bq, values)
                        : b->ctx->sink->row(b->ctx->sink->ctx, values, bq->ncols);
@@ -75,7 +78,8 @@ static bool fetch_rows(struct binder *b, const struct bquery *bq, sqlite3_stmt *
     bool ok = values != NULL;
 
     b->ctx->rows = 0;
-    while (ok && (most == 0 || b->ctx->rows < most) && (rc = run_step(b, st)) == SQLITE_ROW) {
+    while (ok && (most == 0 || b->ctx->rows < most) &&
+           (rc = run_step(b, st)) == SQLITE_ROW) {
         ok = send_row(b, bq, st, values);
         b->ctx->rows += ok;
     }
@@ -100,7 +104,8 @@ bool select_run(struct binder *b, const struct query *q)
     if (sql == NULL || !run_prepare(b, sql, &st))
         return false;
     b->ctx->rows = 0;
-    ok = (bq.assigns || send_columns(b, bq.cols, bq.ncols)) && (fmtonly || fetch_rows(b, &bq, st));
+    ok = (bq.assigns || send_columns(b, bq.cols, bq.ncols)) &&
+         (fmtonly || fetch_rows(b, &bq, st));
     run_done(b, &st);
     return ok;
 }

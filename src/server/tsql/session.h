@@ -38,12 +38,14 @@ struct rpc_param {
 struct session *session_open(struct server *srv, const struct session_login *login,
                              const struct result_sink *sink, struct sqlerr *e);
 void session_close(struct session **sp); /* rolls back what is open; accepts &NULL */
-void session_reset(struct session *s);   /* sp_reset_connection / the RESETCONNECTION bit */
+void session_reset(struct session *s); /* sp_reset_connection / the RESETCONNECTION bit */
 int session_spid(const struct session *s);
 
 bool session_run_batch(struct session *s, const char *sql, size_t bytes);
-/* proc: as sent, may have several parts, or a well-known one by its name (sp_executesql) */
-bool session_run_rpc(struct session *s, const char *proc, struct rpc_param *params, size_t n);
+/* proc: as sent, may have several parts, or a well-known one by its name (sp_executesql)
+ */
+bool session_run_rpc(struct session *s, const char *proc, struct rpc_param *params,
+                     size_t n);
 
 enum session_tran { TRAN_BEGIN, TRAN_COMMIT, TRAN_ROLLBACK, TRAN_SAVE };
 bool session_transaction(struct session *s, enum session_tran what, const char *name,
@@ -52,8 +54,9 @@ bool session_transaction(struct session *s, enum session_tran what, const char *
 /*
  * Bulk load.  After a batch with `insert bulk ...` the session expects the stream;
  * session_bulk_columns() then gives the declared columns, in stream order.  Rows arrive
- * through session_bulk_row(); a false from it means that the load has failed (the error is kept
- * and reported by session_bulk_end), the rest of the stream is to be read and dropped.
+ * through session_bulk_row(); a false from it means that the load has failed (the error
+ * is kept and reported by session_bulk_end), the rest of the stream is to be read and
+ * dropped.
  */
 bool session_bulk_pending(const struct session *s);
 size_t session_bulk_columns(const struct session *s, const struct result_column **cols);

@@ -41,7 +41,8 @@ int parse_integer(const char *s, size_t n, int64_t *out);
 int parse_float(const char *s, size_t n, double *out);
 int parse_money(const char *s, size_t n, int64_t *out);
 
-/* The bytes of a value as CAST(x AS varbinary) shows them, or of a hex text for style 1 and 2. */
+/* The bytes of a value as CAST(x AS varbinary) shows them, or of a hex text for style 1
+ * and 2. */
 struct fr_buf;
 bool binary_form(const struct conv *c, struct fr_buf *out);
 

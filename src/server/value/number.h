@@ -20,8 +20,10 @@ bool int_fits(int64_t v, enum type_id to);
 frd_int128 decimal_pow10(int n);
 /* True when |v| < 10^precision. */
 bool decimal_fits(frd_int128 v, int precision);
-/* v from one scale to another; half away from zero, or cut when `truncate`; false: overflow. */
-bool decimal_rescale(frd_int128 v, int from_scale, int to_scale, bool truncate, frd_int128 *out);
+/* v from one scale to another; half away from zero, or cut when `truncate`; false:
+ * overflow. */
+bool decimal_rescale(frd_int128 v, int from_scale, int to_scale, bool truncate,
+                     frd_int128 *out);
 /* a op b (add .. mod) for operands at their own scales, at the scale of `to`; 8115, 8134.
    A product is rounded to the result's scale, a quotient is cut, as the server does. */
 bool decimal_arith(enum arith_op op, const struct value *a, const struct value *b,
@@ -29,8 +31,8 @@ bool decimal_arith(enum arith_op op, const struct value *a, const struct value *
 /* Digits with a point, "-0.50"; returns the length; out has DECIMAL_TEXT_BYTES. */
 size_t decimal_format(frd_int128 v, int scale, char *out);
 /*
- * Parse [+-]digits[.digits] with blanks around it into `scale`, rounding half away from zero.
- * 1: done, 0: not a number, -1: more digits than fit 38.
+ * Parse [+-]digits[.digits] with blanks around it into `scale`, rounding half away from
+ * zero. 1: done, 0: not a number, -1: more digits than fit 38.
  */
 int decimal_parse(const char *s, size_t n, int scale, frd_int128 *out);
 double decimal_to_double(frd_int128 v, int scale);

@@ -11,11 +11,11 @@
 #include <stdint.h>
 
 struct sqlerr {
-    int32_t number; /* 0 = no error */
+    int32_t number;   /* 0 = no error */
     uint8_t severity; /* 0..25; > 10 is an error */
     uint8_t state;
-    int32_t line;       /* 1-based line in the batch or procedure; 0: not known (yet) */
-    char proc[129];     /* procedure name, "" in a batch */
+    int32_t line;   /* 1-based line in the batch or procedure; 0: not known (yet) */
+    char proc[129]; /* procedure name, "" in a batch */
     char text[2048];
 };
 
@@ -24,7 +24,8 @@ struct sqlerr {
  * Always returns false, so that a function can `return sqlerr_set(...)`.
  */
 bool sqlerr_set(struct sqlerr *e, int32_t number, ...);
-/* A free text with number and severity (THROW, RAISERROR, "not supported by fullrackd"). */
+/* A free text with number and severity (THROW, RAISERROR, "not supported by fullrackd").
+ */
 bool sqlerr_setf(struct sqlerr *e, int32_t number, uint8_t severity, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 

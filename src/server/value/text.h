@@ -1,8 +1,8 @@
 /*
  * text.h - UTF-8, UTF-16 and code pages.
  *
- * Texts are UTF-8; a lone surrogate, which nvarchar may hold, is kept in its three-byte form
- * (WTF-8).  Lengths and positions of T-SQL are UTF-16 units.  No state; any thread.
+ * Texts are UTF-8; a lone surrogate, which nvarchar may hold, is kept in its three-byte
+ * form (WTF-8).  Lengths and positions of T-SQL are UTF-16 units.  No state; any thread.
  */
 #ifndef FRD_VALUE_TEXT_H
 #define FRD_VALUE_TEXT_H
@@ -19,7 +19,8 @@ uint32_t text_next(const char **p, const char *end);
 size_t text_put(uint32_t c, char out[4]);
 bool text_valid(const char *s, size_t n); /* well-formed, lone surrogates allowed */
 
-uint32_t text_lower(uint32_t c); /* simple case mapping: Latin, Greek, Cyrillic, Armenian, ... */
+uint32_t
+text_lower(uint32_t c); /* simple case mapping: Latin, Greek, Cyrillic, Armenian, ... */
 uint32_t text_upper(uint32_t c);
 /* Base letter of an accented Latin, Greek or Cyrillic letter (case kept), else c. */
 uint32_t text_base(uint32_t c);
@@ -38,7 +39,8 @@ bool text_from_utf16le(const void *p, size_t bytes, struct fr_buf *out);
 size_t codepage_bytes(unsigned cp, const char *s, size_t n);
 /* Bytes of s whose form in the code page takes at most `bytes` bytes. */
 size_t codepage_offset(unsigned cp, const char *s, size_t n, size_t bytes);
-/* What the code page lacks becomes '?', counted in *lost (may be NULL); false: out of memory. */
+/* What the code page lacks becomes '?', counted in *lost (may be NULL); false: out of
+ * memory. */
 bool codepage_from_utf8(unsigned cp, const char *s, size_t n, struct fr_buf *out,
                         size_t *lost);
 /* Bytes that mean nothing in the code page become '?'. */
