@@ -15,9 +15,7 @@
 #include "server/value/value.h"
 
 /* ---- common parts ---- */
-
-/* Up to four parts; absent parts are NULL ("db..t": schema NULL), object is always there.
- */
+/* Up to four parts; absent ones are NULL ("db..t": schema NULL), object is never. */
 struct name {
     const char *server;
     const char *database;
@@ -34,9 +32,8 @@ struct span {
 
 /* A data type as written; type_ref_resolve() (parser.h) makes a struct sqltype of it. */
 struct type_ref {
-    struct name
-        name;  /* "int"; national character varying and the like come as nvarchar */
-    int nargs; /* 0..2 */
+    struct name name; /* "int"; national character varying and such come as nvarchar */
+    int nargs;        /* 0..2 */
     int32_t args[2];
     bool max;              /* (max) */
     bool in_cast;          /* stands in CAST or CONVERT: varchar is varchar(30) there */
@@ -44,7 +41,6 @@ struct type_ref {
 };
 
 /* ---- expressions ---- */
-
 enum expr_kind {
     EX_LITERAL,  /* literal */
     EX_DEFAULT,  /* the word DEFAULT in VALUES, SET col = DEFAULT, EXEC p DEFAULT */
@@ -163,7 +159,6 @@ struct expr {
 };
 
 /* ---- queries ---- */
-
 /* WITH (...) of a table; the ones without effect here are kept too */
 enum table_hint {
     HINT_UPDLOCK = 1u << 0,
@@ -399,8 +394,7 @@ struct column_def {
     int64_t identity_seed, identity_increment;
     bool rowguidcol;
     bool sparse;
-    struct constraint_def
-        *constraints; /* DEFAULT, CHECK, PRIMARY KEY ... of the column */
+    struct constraint_def *constraints; /* DEFAULT, CHECK, PRIMARY KEY ... */
     size_t nconstraints;
 };
 
