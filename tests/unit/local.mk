@@ -23,7 +23,14 @@ tests_unit_check_sql_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_check_sql_LDADD = $(SERVER_TEST_LIBS) $(GNUTLS_LIBS)
 
 CLIENT_TEST_LIBS = libfrclient.a libfrbase.a $(UV_LIBS) $(JANSSON_LIBS) $(ARCHIVE_LIBS) $(DBLIB_LIBS) $(CHECK_LIBS) -lm
-UNIT_TESTS += tests/unit/check_load_convert tests/unit/check_load_split
+UNIT_TESTS += tests/unit/check_load_convert tests/unit/check_load_split tests/unit/check_load_source \
+	tests/unit/check_config tests/unit/check_app
+tests_unit_check_load_source_SOURCES = tests/unit/check_load_source.c
+tests_unit_check_load_source_LDADD = $(CLIENT_TEST_LIBS)
+tests_unit_check_config_SOURCES = tests/unit/check_config.c
+tests_unit_check_config_LDADD = $(CLIENT_TEST_LIBS)
+tests_unit_check_app_SOURCES = tests/unit/check_app.c src/app/sources.c src/app/lineitem.c
+tests_unit_check_app_LDADD = $(CLIENT_TEST_LIBS)
 tests_unit_check_load_convert_SOURCES = tests/unit/check_load_convert.c
 tests_unit_check_load_convert_LDADD = $(CLIENT_TEST_LIBS)
 tests_unit_check_load_split_SOURCES = tests/unit/check_load_split.c

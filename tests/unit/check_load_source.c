@@ -1,0 +1,224 @@
+/* Sources and the reader: what the loader sees of a file, however it is packed and
+ * however long its rows are. */
+#include "load/reader.h"
+#include "support/suite.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static char path[] = "/tmp/fullrack-check-source-XXXXXX";
+
+static void write_file(const void *bytes, size_t n)
+{
+    int fd;
+
+    memcpy(path + strlen(path) - 6, "XXXXXX", 6);
+    fd = mkstemp(path);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(write(fd, bytes, n), (ssize_t)n);
+    close(fd);
+}
+
+/* gzip of "a,b\n", xz of "xz\n", nothing in gzip */
+#define GZIP_AB                                                                          \
+    "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x4b\xd4\x49\xe2\x02\x00\x3e\xe0\xa1\x4c"   \
+    "\x04\x00\x00\x00"
+#define BYTES(text) (text), sizeof(text) - 1
+
+static const struct {
+    const char *name;
+    const char *bytes;
+    size_t n;
+    const char *encoding;
+    const char *want;
+    bool plain;
+} source_cases[] = {
+    {"plain", BYTES("a,b\n"), NULL, "a,b\n", true},
+    {"empty", BYTES(""), NULL, "", true},
+    {"one byte", BYTES("x"), NULL, "x", true},
+    {"utf-8 with a mark",
+     BYTES("\xEF\xBB\xBF"
+           "a"),
+     NULL, "a", true},
+    {"only a mark", BYTES("\xEF\xBB\xBF"), NULL, "", true},
+    {"utf-16 by its mark", BYTES("\xFF\xFE\x16\x04,\0"), NULL, "\xD0\x96,", false},
+    {"utf-16 big endian", BYTES("\xFE\xFF\x04\x16"), NULL, "\xD0\x96", false},
+    {"the mark overrules the option", BYTES("\xEF\xBB\xBF\xC3\xA9"), "CP1252", "\xC3\xA9",
+     true},
+    {"cp1252", BYTES("\xE9\x80"), "CP1252", "\xC3\xA9\xE2\x82\xAC", false},
+    {"utf-16 without a mark", BYTES("a\0b\0"), "UTF-16", "ab", false},
+    {"gzip", BYTES(GZIP_AB), NULL, "a,b\n", false},
+};
+
+START_TEST(test_source)
+{
+    struct fr_source *s = NULL;
+    struct fr_err err = {.text = ""};
+    char got[100];
+    size_t n = 0, more;
+
+    write_file(source_cases[_i].bytes, source_cases[_i].n);
+    ck_assert_msg(fr_source_open(path, source_cases[_i].encoding, NULL, &s, &err) ==
+                      FR_OK,
+                  "%s", err.text);
+    ck_assert(fr_source_identity(s)->can_reread);
+    ck_assert_int_eq(fr_source_identity(s)->is_plain, source_cases[_i].plain);
+    ck_assert_int_eq(fr_source_identity(s)->bytes, (int64_t)source_cases[_i].n);
+    do {
+        ck_assert_msg(fr_source_read(s, got + n, 3, &more, &err) == FR_OK, "%s",
+                      err.text);
+        n += more;
+    } while (more > 0);
+    ck_assert_uint_eq(n, strlen(source_cases[_i].want));
+    ck_assert_mem_eq(got, source_cases[_i].want, n);
+    fr_source_close(&s);
+    unlink(path);
+}
+END_TEST
+
+static const struct {
+    const char *bytes;
+    size_t n;
+    const char *encoding;
+    fr_status st;
+    const char *word;
+} bad_cases[] = {
+    {BYTES("a\0b"), "UTF-16", FR_EDATA, "middle of a character"},
+    {BYTES("\x00\xD8"
+           "a\0"),
+     "UTF-16", FR_EDATA, "malformed"},
+    {BYTES("x"), "no-such-encoding", FR_EARG, "no-such-encoding"},
+    {BYTES("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x4b"), NULL, FR_EIO, "unpacking"},
+};
+
+START_TEST(test_bad_source)
+{
+    struct fr_source *s = NULL;
+    struct fr_err err = {.text = ""};
+    char got[100];
+    size_t n = 1;
+    fr_status st;
+
+    write_file(bad_cases[_i].bytes, bad_cases[_i].n);
+    st = fr_source_open(path, bad_cases[_i].encoding, NULL, &s, &err);
+    while (st == FR_OK && n > 0)
+        st = fr_source_read(s, got, sizeof got, &n, &err);
+    ck_assert_msg(st == bad_cases[_i].st, "%s: %s", fr_status_name(st), err.text);
+    ck_assert_msg(strstr(err.text, bad_cases[_i].word) != NULL, "%s", err.text);
+    fr_source_close(&s);
+    unlink(path);
+}
+END_TEST
+
+START_TEST(test_missing_file)
+{
+    struct fr_source *s = NULL;
+    struct fr_err err;
+
+    ck_assert_int_eq(fr_source_open("/nonexistent/file", NULL, NULL, &s, &err), FR_EIO);
+    ck_assert_ptr_nonnull(strstr(err.text, "/nonexistent/file"));
+    ck_assert_int_eq(fr_source_open("/tmp", NULL, NULL, &s, &err), FR_EIO);
+    ck_assert_ptr_nonnull(strstr(err.text, "folder"));
+    ck_assert_ptr_null(s);
+}
+END_TEST
+
+START_TEST(test_skip)
+{
+    static const char *const inputs[] = {"0123456789", "\xEF\xBB\xBF"
+                                                       "0123456789"};
+    struct fr_source *s = NULL;
+    struct fr_err err;
+    char got[20];
+    size_t n;
+
+    write_file(inputs[_i], strlen(inputs[_i]));
+    ck_assert_int_eq(fr_source_open(path, NULL, NULL, &s, &err), FR_OK);
+    ck_assert_int_eq(fr_source_skip_to(s, 7, &err), FR_OK);
+    ck_assert_int_eq(fr_source_read(s, got, sizeof got, &n, &err), FR_OK);
+    ck_assert_uint_eq(n, 3);
+    ck_assert_mem_eq(got, "789", 3);
+    fr_source_close(&s);
+    ck_assert_int_eq(fr_source_open(path, NULL, NULL, &s, &err), FR_OK);
+    ck_assert_int_eq(fr_source_skip_to(s, 11, &err), FR_EDATA);
+    fr_source_close(&s);
+    unlink(path);
+}
+END_TEST
+
+/* Rows of these lengths cross the borders of blocks in every way: short, longer than the
+ * headroom, than a block. */
+static const size_t row_lengths[] = {100, 70000, 1 << 20, 3 << 20};
+
+START_TEST(test_reader_keeps_every_byte)
+{
+    size_t length = row_lengths[_i], total = 9 << 20, seen = 0;
+    unsigned char *bytes = malloc(total);
+    struct fr_source *s = NULL;
+    struct fr_reader *r = NULL;
+    struct fr_err err = {.text = ""};
+    struct fr_window *w;
+
+    for (size_t i = 0; i < total; i++)
+        bytes[i] = (unsigned char)(i * 2654435761u >> 24);
+    write_file(bytes, total);
+    ck_assert_int_eq(fr_source_open(path, NULL, NULL, &s, &err), FR_OK);
+    ck_assert_int_eq(fr_reader_start(&s, 16 << 20, &r, &err), FR_OK);
+    ck_assert_ptr_null(s);
+    w = fr_reader_window(r);
+    for (;;) {
+        size_t n;
+
+        while (w->n < length && !w->at_end)
+            ck_assert_msg(fr_reader_more(r, &err) == FR_OK, "%s", err.text);
+        n = w->n < length ? w->n : length;
+        if (n == 0)
+            break;
+        if (memcmp(w->p, bytes + seen, n) != 0)
+            ck_abort_msg("bytes from %zu on differ", seen);
+        fr_reader_consume(r, n);
+        seen += n;
+    }
+    ck_assert_uint_eq(seen, total);
+    fr_reader_stop(&r);
+    free(bytes);
+    unlink(path);
+}
+END_TEST
+
+START_TEST(test_reader_refuses_a_row_without_end)
+{
+    struct fr_source *s = NULL;
+    struct fr_reader *r = NULL;
+    struct fr_err err = {.text = ""};
+    char *bytes = calloc(1, 4 << 20);
+    fr_status st = FR_OK;
+
+    write_file(bytes, 4 << 20);
+    ck_assert_int_eq(fr_source_open(path, NULL, NULL, &s, &err), FR_OK);
+    ck_assert_int_eq(fr_reader_start(&s, 1 << 20, &r, &err), FR_OK);
+    for (int i = 0; i < 10 && st == FR_OK; i++)
+        st = fr_reader_more(r, &err);
+    ck_assert_int_eq(st, FR_EDATA);
+    fr_reader_stop(&r);
+    free(bytes);
+    unlink(path);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("source");
+    TCase *tc = tcase_create("source");
+
+    tcase_set_timeout(tc, 60);
+    tcase_add_loop_test(tc, test_source, 0, COUNT_OF(source_cases));
+    tcase_add_loop_test(tc, test_bad_source, 0, COUNT_OF(bad_cases));
+    tcase_add_test(tc, test_missing_file);
+    tcase_add_loop_test(tc, test_skip, 0, 2);
+    tcase_add_loop_test(tc, test_reader_keeps_every_byte, 0, COUNT_OF(row_lengths));
+    tcase_add_test(tc, test_reader_refuses_a_row_without_end);
+    suite_add_tcase(s, tc);
+    return suite_run(s);
+}
