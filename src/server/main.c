@@ -194,7 +194,7 @@ static fr_status take_option(int opt, struct options *o, struct fr_err *err)
         o->done = true;
         return FR_OK;
     case OPT_VERSION:
-        puts("fullrackd " VERSION);
+        puts("fullrackd " PACKAGE_VERSION);
         o->done = true;
         return FR_OK;
     default:

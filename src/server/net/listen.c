@@ -137,7 +137,7 @@ static void connection_thread(void *arg)
 static void name_peer(int fd, char *address, size_t address_bytes, char *peer,
                       size_t bytes)
 {
-    struct sockaddr_storage from;
+    struct sockaddr_storage from = {0};
     socklen_t n = sizeof from;
     int port = 0;
 
@@ -283,11 +283,12 @@ static fr_status open_socket(const struct server_config *config, int *fd,
 
 static int bound_port(int fd)
 {
-    struct sockaddr_storage at;
+    struct sockaddr_storage at = {0};
     socklen_t n = sizeof at;
 
     if (getsockname(fd, (struct sockaddr *)&at, &n) != 0)
         return 0;
+    /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): getsockname filled it */
     return ntohs(at.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&at)->sin6_port
                                           : ((struct sockaddr_in *)&at)->sin_port);
 }

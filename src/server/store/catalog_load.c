@@ -271,10 +271,12 @@ static bool load_columns(struct loader *l)
         sqlite3_finalize(st);
         return false;
     }
-    for (size_t i = 0; i < l->p->pub.nobjects; i++) {
+    for (size_t i = 0; l->p->pub.objects != NULL && i < l->p->pub.nobjects; i++) {
         struct cat_table *t = l->p->pub.objects[i].table;
 
-        for (size_t k = 0; t != NULL && k < t->ncolumns; k++)
+        if (t == NULL || t->columns == NULL)
+            continue;
+        for (size_t k = 0; k < t->ncolumns; k++)
             if (t->columns[k].identity)
                 t->identity = &t->columns[k];
     }

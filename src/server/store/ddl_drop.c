@@ -9,8 +9,8 @@
 bool ddl_drop_object(struct ddl *d, const struct cat_object *o)
 {
     static const char *const of_table[] = {
-        "DELETE FROM %s.fr_fk_column WHERE fk_id IN (SELECT id FROM %s.fr_fk WHERE "
-        "table_id=?1)",
+        ("DELETE FROM %s.fr_fk_column WHERE fk_id IN "
+         "(SELECT id FROM %s.fr_fk WHERE table_id=?1)"),
         "DELETE FROM %s.fr_column WHERE table_id=?1",
         "DELETE FROM %s.fr_index WHERE table_id=?1",
         "DELETE FROM %s.fr_key WHERE table_id=?1",

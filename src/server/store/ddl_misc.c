@@ -212,11 +212,11 @@ bool catalog_identity_insert(struct exec_ctx *ctx, const struct name *table, boo
     if (db == NULL)
         return sqlerr_set(&ctx->err, 911, table->database);
     ok = binder_init(&b, ctx, db) && bind_find_base(&b, table, true, &ref);
-    if (ok && ref.table == NULL)
-        ok = sqlerr_set(&ctx->err, 1088, name_format(&b, table));
-    if (ok && ref.table->identity == NULL)
+    if (!ok || ref.table == NULL)
+        ok = ok && sqlerr_set(&ctx->err, 1088, name_format(&b, table));
+    else if (ref.table->identity == NULL)
         ok = sqlerr_set(&ctx->err, 8106, name_format(&b, table));
-    if (ok) {
+    if (ok && ref.table != NULL) {
         same =
             ii->object_id == ref.table->object->id && ii->database_id == database_id(db);
         if (on && ii->object_id != 0 && !same)

@@ -327,7 +327,7 @@ struct catalog *handle_catalog(struct handle *h, struct sqlerr *e)
 struct catalog *handle_temp_catalog(struct handle *h)
 {
     struct sqlerr ignored = {0};
-    int64_t stamp;
+    int64_t stamp = 0;
 
     /* the catalog tables themselves may have been rolled back */
     if (!h->temp_ready || !file_stamp(h, true, &stamp, &ignored)) {
@@ -361,7 +361,7 @@ bool handle_temp_ready(struct handle *h, struct sqlerr *e)
 bool handle_changed(struct handle *h, bool temp, struct sqlerr *e)
 {
     struct timespec now;
-    int64_t stamp, clock_ns;
+    int64_t stamp = 0, clock_ns;
     char sql[128];
 
     if (!file_stamp(h, temp, &stamp, e))
@@ -383,7 +383,7 @@ void session_db_ended(struct session *s, struct database *db, bool committed)
 {
     struct handle *h = session_handle_open(s, db);
     struct sqlerr ignored = {0};
-    int64_t stamp;
+    int64_t stamp = 0;
 
     if (h == NULL)
         return;

@@ -1,5 +1,6 @@
 #include "server/tds/tls_credentials.h"
 
+#include <assert.h>
 #include <gnutls/crypto.h>
 #include <gnutls/x509.h>
 #include <stdlib.h>
@@ -45,6 +46,7 @@ fr_status tls_credentials_load(const char *cert_file, const char *key_file,
 
     if (st != FR_OK)
         return st;
+    assert(*out != NULL);
     rc = gnutls_certificate_set_x509_key_file((*out)->x509, cert_file, key_file,
                                               GNUTLS_X509_FMT_PEM);
     if (rc < 0) {
@@ -111,6 +113,7 @@ fr_status tls_credentials_self_signed(const char *name, struct tls_credentials *
 
     if (st != FR_OK)
         return st;
+    assert(*out != NULL);
     rc = gnutls_x509_privkey_init(&key);
     if (rc == 0)
         rc = gnutls_x509_crt_init(&crt);

@@ -41,7 +41,7 @@ static bool pred_between(struct binder *b, struct bscope *sc, const struct expr 
                          const char **sql)
 {
     struct bexpr v, low, high;
-    const char *ge, *le;
+    const char *ge = "", *le = "";
 
     if (!bind_operand(b, sc, x->args[0], &v) || !bind_operand(b, sc, x->args[1], &low) ||
         !bind_operand(b, sc, x->args[2], &high) ||
@@ -55,10 +55,10 @@ static bool pred_between(struct binder *b, struct bscope *sc, const struct expr 
 static bool pred_like(struct binder *b, struct bscope *sc, const struct expr *x,
                       const char **sql)
 {
-    struct bexpr part[3];
+    struct bexpr part[3] = {0};
     struct sqltype text = type_nvarchar(TYPE_MAX);
     enum collation_rank rank;
-    uint32_t collation;
+    uint32_t collation = 0;
 
     for (size_t i = 0; i < x->nargs && i < 3; i++)
         if (!bind_operand(b, sc, x->args[i], &part[i]) ||

@@ -376,7 +376,7 @@ static bool add_join(struct binder *b, struct bscope *sc, const struct source *s
                                         [JOIN_RIGHT] = "RIGHT JOIN",
                                         [JOIN_FULL] = "FULL JOIN",
                                         [JOIN_CROSS] = "JOIN"};
-    const char *left, *right, *on = NULL;
+    const char *left = "", *right = "", *on = NULL;
     size_t first = sc->nrels, middle;
     bool nested = s->right->kind == SRC_JOIN;
 

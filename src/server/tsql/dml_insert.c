@@ -1,6 +1,7 @@
 /* dml_insert.c - INSERT and SELECT INTO's rows. See dml.h. */
 #include "server/tsql/dml.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,6 +144,7 @@ static bool count_mismatch(struct insertion *in, size_t given, bool listed, bool
 static bool values_row(struct insertion *in, struct expr **row, struct fr_buf *sql,
                        struct sqltype *types)
 {
+    assert(row != NULL || in->ngiven == 0); /* DEFAULT VALUES gives none */
     fr_buf_add_str(sql, "(");
     for (size_t k = 0; k < in->ngiven; k++) {
         struct bexpr x;

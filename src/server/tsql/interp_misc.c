@@ -118,6 +118,8 @@ static bool parse_delay(const char *text, int64_t *ms)
     double fraction = 0;
     int used = 0;
 
+    /* two digits each: nothing can overflow */
+    /* NOLINTNEXTLINE(cert-err34-c) */
     if (sscanf(text, "%2u:%2u:%2u%n", &h, &m, &sec, &used) == 3 && used > 0) {
         if (text[used] == '.' || text[used] == ':') {
             double scale = 0.1;
@@ -125,6 +127,7 @@ static bool parse_delay(const char *text, int64_t *ms)
             for (used++; text[used] >= '0' && text[used] <= '9'; used++, scale /= 10)
                 fraction += (text[used] - '0') * scale;
         }
+        /* NOLINTNEXTLINE(cert-err34-c) */
     } else if (sscanf(text, "%2u:%2u%n", &h, &m, &used) != 2) {
         return false;
     }

@@ -358,7 +358,9 @@ static struct stmt *parse_label(struct parser *p)
     if (st == NULL)
         return NULL;
     st->u.text = p->tok.text;
-    return parse_advance(p) && parse_advance(p) ? st : NULL;
+    if (!parse_advance(p)) /* the name */
+        return NULL;
+    return parse_advance(p) ? st : NULL; /* the colon */
 }
 
 static struct stmt *parse_statement_plain(struct parser *p)

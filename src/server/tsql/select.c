@@ -322,7 +322,7 @@ static bool bind_setop(struct binder *b, struct bscope *outer, const struct quer
 static bool bind_term(struct binder *b, struct bscope *outer, const struct query_term *t,
                       const struct query *q, struct bquery *out)
 {
-    const char *order;
+    const char *order = "";
 
     if (t->kind == TERM_SPEC)
         return bind_spec(b, outer, t->spec, q, out);
@@ -365,7 +365,7 @@ static bool bind_recursive(struct binder *b, const struct cte *c, struct cte_def
                            const char **sql)
 {
     const struct query_term *t = c->query->body;
-    struct bquery anchor, step;
+    struct bquery anchor = {0}, step = {0};
     struct sqltype *types;
     const char *text;
 
@@ -414,7 +414,7 @@ bool bind_ctes(struct binder *b, const struct cte *ctes, size_t n)
     for (size_t i = 0; i < n; i++) {
         const struct query_term *body = ctes[i].query->body;
         struct cte_def *def = bind_alloc(b, sizeof(*def));
-        struct bquery bq;
+        struct bquery bq = {0};
         const char *sql = NULL, *names = "";
         bool recursive = body->kind == TERM_SETOP && body->op == SETOP_UNION_ALL &&
                          term_uses(body->right, ctes[i].name);

@@ -139,7 +139,7 @@ static bool option_word(struct exec_ctx *ctx, const struct set_option *o, char *
 
 static bool set_datefirst(struct exec_ctx *ctx, const struct set_option *o)
 {
-    int64_t n;
+    int64_t n = 0;
 
     if (!option_int(ctx, o, &n))
         return false;
@@ -177,7 +177,7 @@ static bool set_language(struct exec_ctx *ctx, const struct set_option *o)
 static bool set_deadlock_priority(struct exec_ctx *ctx, const struct set_option *o)
 {
     char word[101];
-    int64_t n;
+    int64_t n = 0;
 
     if (o->value != NULL) {
         if (!option_word(ctx, o, word, sizeof word))
@@ -198,7 +198,7 @@ static bool set_deadlock_priority(struct exec_ctx *ctx, const struct set_option 
 
 static bool set_lock_timeout(struct exec_ctx *ctx, const struct set_option *o)
 {
-    int64_t n;
+    int64_t n = 0;
 
     if (!option_int(ctx, o, &n))
         return false;
@@ -210,7 +210,7 @@ static bool set_lock_timeout(struct exec_ctx *ctx, const struct set_option *o)
 
 static bool set_rowcount(struct exec_ctx *ctx, const struct set_option *o)
 {
-    int64_t n;
+    int64_t n = 0;
 
     if (!option_int(ctx, o, &n))
         return false;
@@ -220,7 +220,7 @@ static bool set_rowcount(struct exec_ctx *ctx, const struct set_option *o)
 
 static bool set_textsize(struct exec_ctx *ctx, const struct set_option *o)
 {
-    int64_t n;
+    int64_t n = 0;
 
     if (!option_int(ctx, o, &n))
         return false;

@@ -201,14 +201,16 @@ bool date_name(enum datepart part, const struct value *v, int datefirst,
     struct sqltype type = type_nvarchar(30);
     struct value text = {.type = type};
     char number[16];
-    int32_t n;
+    int32_t n = 1;
 
     value_set_null(out, type);
     if (!date_part(part, v, part == DP_WEEKDAY ? 1 : datefirst, &n, e))
         return false;
     if (part == DP_MONTH)
+        /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): the array is constant */
         text.u.s.p = months[n - 1];
     else if (part == DP_WEEKDAY)
+        /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): the array is constant */
         text.u.s.p = days[n - 1];
     else if (part == DP_TZOFFSET)
         snprintf(number, sizeof number, "%c%02d:%02d", n < 0 ? '-' : '+', abs(n) / 60,

@@ -1,0 +1,1 @@
+SELECT a + b * c - d, (a + b) * c, -a + ~b, - - 1

@@ -1,0 +1,1 @@
+SELECT [a]]b], "c""d", t.[e f], db..t.c, s.t.*, *

@@ -1,0 +1,1 @@
+SELECT @x = a, @y += b FROM t

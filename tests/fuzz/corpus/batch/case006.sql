@@ -1,0 +1,1 @@
+SELECT @x = a, b FROM t
