@@ -121,6 +121,7 @@ void fr_reader_stop(struct fr_reader **rp)
     r->stopping = true;
     pthread_cond_broadcast(&r->changed);
     pthread_mutex_unlock(&r->lock);
+    fr_source_cancel(r->source);
     if (r->thread_runs)
         pthread_join(r->thread, NULL);
     for (size_t i = 0; i < BLOCKS; i++)

@@ -23,7 +23,8 @@ struct fr_window {
 /* Takes the source over (closes it at the end).  max_row_bytes bounds the window. */
 fr_status fr_reader_start(struct fr_source **source, size_t max_row_bytes,
                           struct fr_reader **out, struct fr_err *err);
-/* Stops the thread, also in the middle of a read that returns. */
+/* Stops the thread, also one that waits for a pipe or FIFO; waits for a read of a file.
+ */
 void fr_reader_stop(struct fr_reader **rp);
 
 struct fr_window *fr_reader_window(struct fr_reader *r);

@@ -33,21 +33,31 @@ struct fr_source {
     size_t head_used;
     struct archive *archive; /* NULL: not compressed */
     iconv_t converter;       /* (iconv_t)-1: already UTF-8 */
-    char raw[RAW_BYTES];     /* what the converter has not taken yet */
+    /* of a compressed file: libarchive unpacks from here until it asks for more, so
+     * nothing else may be put in it */
+    char packed[RAW_BYTES];
+    char raw[RAW_BYTES]; /* what the converter has not taken yet */
     size_t raw_from, raw_to;
     bool raw_ended;
-    uint64_t plain_start; /* bytes of a BOM in front of a plain file */
+    bool flushed;           /* the converter has given what it held back */
+    _Atomic bool cancelled; /* by fr_source_cancel(), from another thread */
+    uint64_t plain_start;   /* bytes of a BOM in front of a plain file */
 };
 
-/* A stream may never give another byte: look at the stop flag while waiting for it. */
+/* A stream may never give another byte: look at the flags while waiting for it. */
 static fr_status wait_for_stream(const struct fr_source *s, struct fr_err *err)
 {
     struct pollfd p = {.fd = s->fd, .events = POLLIN};
+    int ready = 1;
 
-    while (s->is_stream && poll(&p, 1, STREAM_POLL_MS) == 0)
-        if (s->stop != NULL && atomic_load(s->stop) != 0)
+    do {
+        if (s->is_stream)
+            ready = poll(&p, 1, STREAM_POLL_MS);
+        if (ready <= 0 && ((s->stop != NULL && atomic_load(s->stop) != 0) ||
+                           atomic_load(&s->cancelled)))
             return fr_err_set(err, FR_EINTR, "%s: stopped while waiting for input",
                               s->path);
+    } while (ready == 0 || (ready < 0 && errno == EINTR));
     return FR_OK;
 }
 
@@ -108,8 +118,8 @@ static la_ssize_t archive_read_cb(struct archive *a, void *ctx, const void **blo
     struct fr_err err;
     size_t got;
 
-    *block = s->raw;
-    if (read_file(s, s->raw, sizeof s->raw, &got, &err) != FR_OK) {
+    *block = s->packed;
+    if (read_file(s, s->packed, sizeof s->packed, &got, &err) != FR_OK) {
         archive_set_error(a, EIO, "%s", err.text);
         return -1;
     }
@@ -325,6 +335,11 @@ void fr_source_close(struct fr_source **sp)
     *sp = NULL;
 }
 
+void fr_source_cancel(struct fr_source *s)
+{
+    atomic_store(&s->cancelled, true);
+}
+
 const struct fr_source_identity *fr_source_identity(const struct fr_source *s)
 {
     return &s->identity;
@@ -351,10 +366,16 @@ static fr_status read_converted(struct fr_source *s, char *out, size_t n, size_t
                               s->path);
         if (*got > 0)
             return FR_OK;
+        if (s->raw_ended && in_left > 0)
+            return fr_err_set(err, FR_EDATA, "%s ends in the middle of a character",
+                              s->path);
+        if (s->raw_ended && s->flushed)
+            return FR_OK;
         if (s->raw_ended) {
-            if (in_left > 0)
-                return fr_err_set(err, FR_EDATA, "%s ends in the middle of a character",
-                                  s->path);
+            /* a letter that a combining mark may follow (CP1255, CP1258) waits for it */
+            s->flushed = true;
+            (void)iconv(s->converter, NULL, NULL, &pout, &out_left);
+            *got = n - out_left;
             return FR_OK;
         }
         memmove(s->raw, s->raw + s->raw_from, in_left);

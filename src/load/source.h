@@ -3,7 +3,8 @@
  *
  * Compressed input (gzip, bzip2, xz, zstd, lz4, found by its first bytes) is unpacked by
  * libarchive, another encoding is turned into UTF-8; a byte order mark decides and is
- * dropped.  All offsets are of the decoded stream.  Used by one thread at a time.
+ * dropped.  All offsets are of the decoded stream.  Used by one thread at a time, but for
+ * fr_source_cancel().
  */
 #ifndef FR_LOAD_SOURCE_H
 #define FR_LOAD_SOURCE_H
@@ -31,6 +32,9 @@ struct fr_source_identity {
 fr_status fr_source_open(const char *path, const char *encoding, const _Atomic int *stop,
                          struct fr_source **out, struct fr_err *err);
 void fr_source_close(struct fr_source **sp);
+/* From any thread: a read that waits for a pipe or FIFO, and every later wait, ends with
+ * FR_EINTR within 0.2 s. */
+void fr_source_cancel(struct fr_source *s);
 const struct fr_source_identity *fr_source_identity(const struct fr_source *s);
 
 /* Up to n bytes; *got = 0 at the end. */

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """fullrack load: formats, batches, rejects, resume, messages and exit statuses."""
-import decimal, json, os, signal, subprocess, sys, time
+import decimal, gzip, json, os, random, signal, subprocess, sys, time
 from rack import *
 
 
@@ -170,6 +170,35 @@ def test_stdin_is_one_transaction(r):
     equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(0,)], "nothing stays")
     r.fullrack("load", "dbo.t", "-", "-b", "1", input=b"1\n2\n")
     equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(2,)], "rows")
+
+
+def test_packed_files_in_another_encoding(r):
+    """Unpacking and transcoding at once, over many of libarchive's blocks; a last letter that iconv holds back."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v nvarchar(60) NULL)")
+    rnd = random.Random(5)
+    lines = ["%d\t%s" % (i, "".join(chr(rnd.randint(0x391, 0x3A1)) for _ in range(40))) for i in range(30000)]
+    f = r.file("utf16.txt.gz", gzip.compress("\n".join(lines).encode("utf-16"), 1))
+    r.fullrack("load", "dbo.t", f)
+    equal([v for v, in r.sql("SELECT v FROM dbo.t ORDER BY id")], [line.split("\t")[1] for line in lines], "rows")
+    r.sql("DELETE FROM dbo.t")
+    f = r.file("hebrew.txt", "1\t\u05e9\u05dc\u05d5\u05dd".encode("cp1255"))
+    r.fullrack("load", "dbo.t", f, "-C", "CP1255")
+    equal(r.sql("SELECT v FROM dbo.t"), [("\u05e9\u05dc\u05d5\u05dd",)], "the last letter")
+
+
+def test_failure_does_not_wait_for_stdin(r):
+    """The reader waits for a pipe that stays open: a load that has failed ends all the same."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    p = subprocess.Popen(r.command("load", "dbo.t", "-"), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                         stderr=subprocess.PIPE, env=r.env())
+    try:
+        p.stdin.write(b"1\nx\n" * 100)
+        p.stdin.flush()
+        equal(p.wait(20), 1, "exit status")
+        check(b"row 2" in p.stderr.read(), "message")
+    finally:
+        p.kill()
+        p.wait()
 
 
 def test_wrong_usage(r):
