@@ -168,6 +168,10 @@ static fr_status why_not(struct fr_sql *s, const struct fr_head_key *key,
         head->next_row = fr_sql_one_i64(&one, 3, 0);
         head->rows = fr_sql_one_i64(&one, 4, 0);
         head->rejected = fr_sql_one_i64(&one, 5, 0);
+        head->skipped = fr_sql_one_i64(&one, 6, 0);
+        head->reject_bytes = fr_sql_one_i64(&one, 7, 0);
+        head->trimmed = fr_sql_one_i64(&one, 8, 0);
+        head->batches = fr_sql_one_i64(&one, 9, 0);
         return FR_OK;
     }
     if (strcmp(one.values[1], "closed") == 0)

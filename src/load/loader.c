@@ -44,8 +44,9 @@ struct loader {
     struct fr_bulk *bulk; /* open bulk copy of this batch */
     int64_t batch_rows;
     uint64_t batch_start;
-    uint64_t sent_before; /* bytes sent by finished bulk copies */
-    int64_t limit_rows;   /* of a batch, 0 = none */
+    uint64_t sent_before;   /* bytes sent by finished bulk copies */
+    int64_t trimmed_before; /* values trimmed by earlier attempts */
+    int64_t limit_rows;     /* of a batch, 0 = none */
     uint64_t limit_bytes;
     int64_t counters_before[4];
 };
@@ -151,6 +152,7 @@ static fr_status take_over(struct loader *l, struct fr_err *err)
             st = l->job->confirm(l->job->ctx, err);
     }
     l->now = l->head;
+    l->trimmed_before = l->head.trimmed;
     l->offset = (uint64_t)l->head.next_offset;
     l->row = l->head.next_row;
     return st;
@@ -290,7 +292,7 @@ static fr_status commit_batch(struct loader *l, bool last, struct fr_err *err)
 
     l->now.next_offset = (int64_t)l->offset;
     l->now.next_row = l->row;
-    l->now.trimmed = (int64_t)fr_plan_trimmed_values(l->plan);
+    l->now.trimmed = l->trimmed_before + (int64_t)fr_plan_trimmed_values(l->plan);
     l->now.done = last;
     st = finish_bulk(l, err);
     if (st == FR_OK && l->reject != NULL) {
@@ -429,11 +431,11 @@ static fr_status stop_here(struct loader *l, struct fr_err *err)
                       l->head.next_row);
 }
 
-static bool in_row_range(const struct loader *l)
+static bool in_row_range(const struct loader *l, int64_t row)
 {
     const struct fr_load_options *o = l->job->options;
 
-    return l->row >= o->first_row && (o->last_row == 0 || l->row <= o->last_row);
+    return row >= o->first_row && (o->last_row == 0 || row <= o->last_row);
 }
 
 static fr_status load_rows(struct loader *l, struct fr_err *err)
@@ -457,7 +459,7 @@ static fr_status load_rows(struct loader *l, struct fr_err *err)
             consume(l, &rec);
             continue;
         }
-        if (in_row_range(l))
+        if (in_row_range(l, l->row))
             st = load_record(l, &rec, err);
         else
             l->now.skipped++;
@@ -500,7 +502,7 @@ static fr_status read_header(struct loader *l, struct fr_reader *reader,
 
 /*
  * A load that goes on from the middle has to know what the start of the source decided:
- * the header's names, or the first row with a fitting number of fields.
+ * the header's names, or the first row within -F and -L with a fitting number of fields.
  */
 static fr_status relearn_mapping(struct loader *l, struct fr_err *err)
 {
@@ -509,6 +511,7 @@ static fr_status relearn_mapping(struct loader *l, struct fr_err *err)
     struct fr_reader *reader = NULL;
     bool mapped = fr_plan_is_mapped(l->plan);
     uint64_t at = 0;
+    int64_t row = 1;
     fr_status st;
 
     if (mapped && l->job->options->header == FR_HEADER_NONE)
@@ -522,8 +525,9 @@ static fr_status relearn_mapping(struct loader *l, struct fr_err *err)
     mapped = fr_plan_is_mapped(l->plan);
     while (st == FR_OK && !mapped && at < (uint64_t)l->head.next_offset) {
         st = next_record(l, reader, &rec, err);
-        if (st == FR_OK && !rec.blank && rec.bad == NULL)
+        if (st == FR_OK && !rec.blank && rec.bad == NULL && in_row_range(l, row))
             st = fr_plan_map_count(l->plan, rec.count, &mapped, err);
+        row += rec.blank ? 0 : 1;
         at += rec.total_bytes;
         fr_reader_consume(reader, rec.total_bytes);
     }

@@ -201,6 +201,25 @@ def test_failure_does_not_wait_for_stdin(r):
         p.wait()
 
 
+def test_resume_learns_the_mapping_from_the_rows_that_count(r):
+    """Rows in front of -F do not fix the mapping; when a load goes on, neither."""
+    r.fresh("CREATE TABLE dbo.t (n int IDENTITY(1, 1) NOT NULL, id int NOT NULL)")
+    f = r.file("map.txt", "7\n7\n1\t1\n2\t2\nx\tx\n4\t4\n")
+    t = r.json("load", "dbo.t", f, "-F", "3", "-b", "1", exit=1)["tasks"][0]
+    equal(t["rows"], 2, "rows of the first attempt")
+    r.fullrack("load", "dbo.t", f, "-F", "3", "-b", "1", "-m", "1", "--resume", t["load_id"])
+    equal(r.sql("SELECT id FROM dbo.t ORDER BY id"), [(1,), (2,), (4,)], "rows")
+
+
+def test_done_load_keeps_its_figures(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    f = r.file("done.csv", "id\n1\n\n2\n3\n")
+    first = r.json("load", "dbo.t", f, "--format", "csv", "--header", "skip", "-b", "2")["tasks"][0]
+    again = r.json("load", "dbo.t", f, "--format", "csv", "--header", "skip", "-b", "2", "--resume", first["load_id"])["tasks"][0]
+    for key in ("rows", "rejected", "skipped", "trimmed_values", "bytes_read"):
+        equal(again[key], first[key], key)
+
+
 def test_wrong_usage(r):
     r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
     for args, word in ((("load", "dbo.t"), "FILE"), (("load", "dbo.t", "x", "--formt", "csv"), "--format"),
