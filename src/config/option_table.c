@@ -87,7 +87,7 @@ const struct option_spec option_table[] = {
     {"max-errors", 'm', OPTION_NUMBER, FR_GROUP_LOAD, LOAD(max_errors), 0, INT64_MAX,
      NULL, "ROWS", "rejected rows allowed per task (default 0)", false},
     {"max-field-bytes", 0, OPTION_SIZE, FR_GROUP_LOAD, LOAD(max_field_bytes), 1,
-     INT64_C(1) << 31, NULL, "SIZE", "longest field (default 64M)", false},
+     INT32_MAX / 2, NULL, "SIZE", "longest field (default 64M)", false},
     {"no-check", 0, OPTION_FLAG, FR_GROUP_LOAD, LOAD(no_check), 0, 0, NULL, NULL,
      "pass CHECK and foreign key constraints and triggers by", false},
     {"no-start", 0, OPTION_FLAG, FR_GROUP_RUN, AT(no_start), 0, 0, NULL, NULL,

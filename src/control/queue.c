@@ -15,6 +15,26 @@ static uint64_t source_key(const struct fr_new_task *t)
     return h & INT64_MAX;
 }
 
+/* A procedure's parameter cuts what is too long without a word, and a claim's row must
+ * fit a task's text. */
+static fr_status check_lengths(const struct fr_new_task *t, struct fr_err *err)
+{
+    const struct {
+        const char *what, *text;
+        size_t max_bytes;
+    } limits[] = {{"path", t->source, 2000},
+                  {"table name", t->table, 400},
+                  {"server name", t->server, 256},
+                  {"database name", t->database, 128},
+                  {"options", t->options, 4000}};
+
+    for (size_t i = 0; i < COUNT_OF(limits); i++)
+        if (strlen(limits[i].text) > limits[i].max_bytes)
+            return fr_err_set(err, FR_EARG, "%.200s: the %s is longer than %zu bytes",
+                              t->source, limits[i].what, limits[i].max_bytes);
+    return FR_OK;
+}
+
 fr_status fr_queue_add(struct fr_control *c, const struct fr_new_task *t,
                        int64_t *task_id, bool *added, struct fr_err *err)
 {
@@ -37,8 +57,10 @@ fr_status fr_queue_add(struct fr_control *c, const struct fr_new_task *t,
         fr_sql_out("@task_id", FR_SQL_BIGINT),
         fr_sql_out("@added", FR_SQL_BIT),
     };
-    fr_status st = control_call(c, "dbo.sp_add_work", params, COUNT_OF(params), err);
+    fr_status st = check_lengths(t, err);
 
+    if (st == FR_OK)
+        st = control_call(c, "dbo.sp_add_work", params, COUNT_OF(params), err);
     *task_id = params[12].number;
     *added = params[13].number != 0;
     return st;

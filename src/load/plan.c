@@ -119,6 +119,8 @@ static fr_status map_columns_option(struct fr_plan *p, struct fr_err *err)
 
     for (const char *c = text; *c != '\0'; c++)
         count += *c == ',' ? 1 : 0;
+    if (count > FR_MAX_FIELDS)
+        return fr_err_set(err, FR_EARG, "--columns: more than %d fields", FR_MAX_FIELDS);
     st = reserve_fields(p, count, err);
     for (size_t i = 0; st == FR_OK && i < count; i++) {
         size_t n = strcspn(text, ",");

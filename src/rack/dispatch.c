@@ -25,8 +25,15 @@ static fr_status task_options(struct coordinator *c, struct load_task *t,
     }
     t->options = o == NULL ? NULL : json_dumps(o, JSON_COMPACT);
     json_decref(o);
-    return t->options != NULL ? FR_OK
-                              : fr_err_set(err, FR_ENOMEM, "no memory for a task");
+    if (t->options == NULL)
+        return fr_err_set(err, FR_ENOMEM, "no memory for a task");
+    if (strlen(t->options) + strlen(t->source) + strlen(c->load->table) +
+            (c->settings->database == NULL ? 0 : strlen(c->settings->database)) + 4 >
+        FR_TASK_TEXT_BYTES)
+        return fr_err_set(err, FR_EARG,
+                          "%s: its path and the options are longer than %d bytes",
+                          t->source, FR_TASK_TEXT_BYTES);
+    return FR_OK;
 }
 
 fr_status dispatch_init(struct coordinator *c, struct fr_err *err)

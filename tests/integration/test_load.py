@@ -220,6 +220,13 @@ def test_done_load_keeps_its_figures(r):
         equal(again[key], first[key], key)
 
 
+def test_options_that_are_too_long(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    f = r.file("wide.txt", "x\t" * 9000 + "1\n")
+    r.fullrack("load", "dbo.t", f, "--columns", "-," * 9000 + "id", exit=2)
+    check("longer than" in r.err, "message", r.err)
+
+
 def test_wrong_usage(r):
     r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
     for args, word in ((("load", "dbo.t"), "FILE"), (("load", "dbo.t", "x", "--formt", "csv"), "--format"),
