@@ -210,7 +210,7 @@ fr_status fr_date_format_parse(const char *text, struct fr_date_format *out,
                                struct fr_err *err)
 {
     static const char known[] = "YymbBdeHIMSfzp";
-    bool year = false, month = false, day = false;
+    bool year = false, month = false, day = false, hour12 = false, half = false;
 
     memset(out, 0, sizeof *out);
     for (const char *p = text; *p != '\0'; p++) {
@@ -234,10 +234,16 @@ fr_status fr_date_format_parse(const char *text, struct fr_date_format *out,
         year = year || *p == 'Y' || *p == 'y';
         month = month || *p == 'm' || *p == 'b' || *p == 'B';
         day = day || *p == 'd' || *p == 'e';
+        hour12 = hour12 || *p == 'I';
+        half = half || *p == 'p';
         out->has_time = out->has_time || *p == 'H' || *p == 'I';
         out->letters[out->steps++] = *p;
     }
     out->has_date = year && month && day;
+    if (hour12 != half)
+        return fr_err_set(err, FR_EARG,
+                          "%%I (hour of half a day) and %%p (AM, PM) go together; %%H is "
+                          "the hour of the day");
     if ((year || month || day) && !out->has_date)
         return fr_err_set(err, FR_EARG, "a date needs a year, a month and a day");
     return FR_OK;

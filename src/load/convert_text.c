@@ -52,7 +52,10 @@ static void fill_table(struct fr_code_page *page, const char *name)
         char *pin = &in, *pout = out;
         size_t nin = 1, nout = sizeof out;
 
-        if (iconv(cd, &pin, &nin, &pout, &nout) != (size_t)-1 && sizeof out - nout == 2)
+        /* a letter that a combining mark may follow (1255, 1258) is held back until asked
+         * for */
+        if (iconv(cd, &pin, &nin, &pout, &nout) != (size_t)-1 &&
+            iconv(cd, NULL, NULL, &pout, &nout) != (size_t)-1 && sizeof out - nout == 2)
             page->from_unicode[(unsigned char)out[0] |
                                ((unsigned)(unsigned char)out[1] << 8)] = (unsigned char)b;
         else

@@ -370,9 +370,49 @@ START_TEST(test_date_format)
 }
 END_TEST
 
+/* Letters that combine with a mark behind them: iconv holds them back. */
+START_TEST(test_code_pages_with_combining_letters)
+{
+    static const struct {
+        int32_t code_page;
+        const char *in;
+        unsigned char want[3];
+    } page_cases[] = {
+        {1255, "\xD7\xA9\xD7\x9C\xD7\x9D", {0xF9, 0xEC, 0xED}},
+        {1258,
+         "A\xC4\x90"
+         "e",
+         {'A', 0xD0, 'e'}},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(page_cases); i++) {
+        _Alignas(8) unsigned char data[64];
+        int32_t length = FR_CELL_NULL;
+        struct fr_cell cell = {
+            .length = &length, .data = data, .capacity_bytes = sizeof data};
+        struct fr_load_options o;
+        struct fr_converter c;
+        struct fr_column column;
+        struct fr_reason reason = {0};
+        struct fr_err err;
+
+        fr_load_options_init(&o);
+        column_of("varchar(10)", &column);
+        column.code_page = page_cases[i].code_page;
+        ck_assert_int_eq(fr_converter_init(&c, &column, &o, &err), FR_OK);
+        ck_assert_msg(convert(&c, page_cases[i].in, &cell, &reason) == FR_CONVERTED,
+                      "%d: %s", page_cases[i].code_page, reason.text);
+        ck_assert_int_eq(length, 3);
+        ck_assert_mem_eq(data, page_cases[i].want, 3);
+        fr_converter_free(&c);
+    }
+}
+END_TEST
+
 START_TEST(test_bad_date_formats_are_refused)
 {
-    static const char *const bad[] = {"%d-%m", "%Q", "%", "%F"};
+    static const char *const bad[] = {
+        "%d-%m", "%Q", "%", "%F", "%d %m %Y %I:%M", "%d %m %Y %H:%M %p"};
     struct fr_date_format f;
     struct fr_err err;
 
@@ -437,6 +477,7 @@ int main(void)
     tcase_add_loop_test(tc, test_convert, 0, COUNT_OF(cases));
     tcase_add_loop_test(tc, test_date_format, 0, COUNT_OF(format_cases));
     tcase_add_test(tc, test_bad_date_formats_are_refused);
+    tcase_add_test(tc, test_code_pages_with_combining_letters);
     tcase_add_test(tc, test_long_values_ask_for_room);
     tcase_add_test(tc, test_trailing_blanks);
     suite_add_tcase(s, tc);
