@@ -2,8 +2,9 @@
  * control_procedures.sql - every change to the control database goes through these.
  *
  * Run by `fullrack init` after control_tables.sql; each procedure is dropped and made anew (CREATE OR
- * ALTER is not everywhere).  Each procedure's writes are one statement, so that autocommit makes it
- * atomic.  Everything a lease's owner writes is fenced by its token.
+ * ALTER is not everywhere).  A task's or a scheduler's change is one statement, so that autocommit
+ * makes it atomic.  Everything a lease's owner writes is fenced by its token.  Milliseconds are
+ * counted with DATEDIFF_BIG: as an int they end after 24 days.
  */
 IF OBJECT_ID(N'dbo.sp_add_work', N'P') IS NOT NULL
 DROP PROCEDURE dbo.sp_add_work;
@@ -165,7 +166,7 @@ BEGIN
     UPDATE dbo.work_queue
     SET state = 'done',
         end_time = SYSUTCDATETIME(),
-        duration_ms = DATEDIFF(millisecond, start_time, SYSUTCDATETIME()),
+        duration_ms = DATEDIFF_BIG(millisecond, start_time, SYSUTCDATETIME()),
         rows_loaded = @rows_loaded,
         rows_rejected = @rows_rejected,
         rows_skipped = @rows_skipped,
@@ -219,7 +220,7 @@ BEGIN
         attempts = CASE WHEN @counts = 0 THEN attempts - 1 ELSE attempts END,
         not_before = DATEADD(millisecond, @backoff_ms, SYSUTCDATETIME()),
         end_time = SYSUTCDATETIME(),
-        duration_ms = DATEDIFF(millisecond, start_time, SYSUTCDATETIME()),
+        duration_ms = DATEDIFF_BIG(millisecond, start_time, SYSUTCDATETIME()),
         rows_loaded = @rows_loaded,
         rows_rejected = @rows_rejected,
         bytes_read = @bytes_read,
@@ -279,7 +280,7 @@ BEGIN
            @cancelled = COUNT_BIG(CASE WHEN state = 'cancelled' THEN 1 END)
     FROM dbo.work_queue
     WHERE @target_server IS NULL OR target_server = @target_server;
-    SELECT @next_ms = DATEDIFF(millisecond, SYSUTCDATETIME(), MIN(not_before))
+    SELECT @next_ms = DATEDIFF_BIG(millisecond, SYSUTCDATETIME(), MIN(not_before))
     FROM dbo.work_queue
     WHERE state = 'ready' AND (@target_server IS NULL OR target_server = @target_server);
 END;

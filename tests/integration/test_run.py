@@ -210,6 +210,18 @@ def test_failures_are_final_and_say_why(r):
     equal(sorted(t["state"] for t in d["tasks"]), ["done", "failed", "failed", "failed"], "states in the document")
 
 
+def test_task_that_waits_for_months(r):
+    """The milliseconds since it was queued are more than an int holds."""
+    prepare(r, 1, 10)
+    try:
+        r.sql("UPDATE dbo.work_queue SET not_before = DATEADD(day, -60, SYSUTCDATETIME())", "fullrack")
+        equal(json.loads(r.fullrack("status", "--json"))["queue"]["ready"], 1, "tasks that are ready")
+        r.fullrack("run", "-q", "--workers", "1")
+        equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(10,)], "rows")
+    finally:
+        clean(r)
+
+
 def test_same_source_twice_is_refused(r):
     r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
     r.fresh_control()
