@@ -1,10 +1,15 @@
 #include "control/control_priv.h"
 
+#include "base/clock.h"
 #include "db/script.h"
 #include "db/statements.h"
 
 #include <pthread.h>
 #include <stdlib.h>
+
+/* Sweeping takes the claim's index before the row, the end of a task the row before it.
+ */
+enum { DEADLOCK_VICTIM = 1205, DEADLOCK_TRIES = 5, IDLE_CHECK_MS = 2000 };
 
 struct fr_control {
     fr_control_connect_fn connect;
@@ -13,12 +18,20 @@ struct fr_control {
      * it is */
     pthread_mutex_t lock;
     struct fr_sql *session;
+    uint64_t asked_ms; /* the session's last call, by fr_clock_ms() */
 };
 
+/* A connection that died while nobody asked it anything (the coordinator's, during a run)
+ * is opened anew before a call would fail on it. */
 static fr_status ensure_session(struct fr_control *c, struct fr_err *err)
 {
+    if (c->session != NULL && !c->session->lost &&
+        fr_clock_ms() - c->asked_ms > IDLE_CHECK_MS &&
+        fr_sql_run(c->session, "SELECT 1", NULL, NULL, NULL) != FR_OK)
+        fr_sql_close(&c->session);
     if (c->session != NULL && c->session->lost)
         fr_sql_close(&c->session);
+    c->asked_ms = fr_clock_ms();
     return c->session != NULL ? FR_OK : c->connect(c->ctx, &c->session, err);
 }
 
@@ -63,13 +76,22 @@ fr_status control_call_row(struct fr_control *c, const char *procedure,
                            struct fr_sql_param *params, size_t count,
                            struct fr_sql_one *row, struct fr_err *err)
 {
+    struct fr_err local;
     fr_status st;
 
+    if (err == NULL)
+        err = &local;
     pthread_mutex_lock(&c->lock);
-    st = ensure_session(c, err);
-    if (st == FR_OK)
-        st = fr_sql_call(c->session, procedure, params, count,
-                         row == NULL ? NULL : fr_sql_take_one, row, err);
+    for (int tries = 1;; tries++) {
+        st = ensure_session(c, err);
+        if (st == FR_OK)
+            st = fr_sql_call(c->session, procedure, params, count,
+                             row == NULL ? NULL : fr_sql_take_one, row, err);
+        /* the victim's work is undone, and nobody's fault */
+        if (st != FR_EDB || err->server_number != DEADLOCK_VICTIM ||
+            tries == DEADLOCK_TRIES)
+            break;
+    }
     pthread_mutex_unlock(&c->lock);
     return st == FR_OK ? FR_OK : fr_err_wrap(err, "control database");
 }

@@ -36,10 +36,27 @@ bool worker_is_stopped(struct worker *w)
     return atomic_load(&w->stop) != FR_RUN_ON;
 }
 
+/* With the lock held: an end_task() must not lower it in between. */
 static void raise_stop(struct worker *w, enum fr_stop level)
 {
     if (atomic_load(&w->stop) < (int)level)
         atomic_store(&w->stop, (int)level);
+}
+
+/* With the lock held. */
+static void ask_stop_locked(struct worker *w, enum fr_stop level)
+{
+    if (w->stop_asked < (int)level)
+        w->stop_asked = (int)level;
+    raise_stop(w, level);
+    pthread_cond_broadcast(&w->changed);
+}
+
+void worker_ask_stop(struct worker *w, enum fr_stop level)
+{
+    pthread_mutex_lock(&w->lock);
+    ask_stop_locked(w, level);
+    pthread_mutex_unlock(&w->lock);
 }
 
 bool worker_wait(struct worker *w, const bool *flag, unsigned timeout_ms)
@@ -75,7 +92,8 @@ static void on_message(struct worker *w, json_t *m)
     else if (fr_ipc_is(m, "task") && w->next_task == NULL)
         w->next_task = json_incref(m);
     else if (fr_ipc_is(m, "stop"))
-        raise_stop(w, fr_ipc_number(m, "now", 0) != 0 ? FR_STOP_NOW : FR_STOP_AT_BATCH);
+        ask_stop_locked(w,
+                        fr_ipc_number(m, "now", 0) != 0 ? FR_STOP_NOW : FR_STOP_AT_BATCH);
     pthread_cond_broadcast(&w->changed);
     pthread_mutex_unlock(&w->lock);
 }
@@ -84,8 +102,7 @@ static void coordinator_is_gone(struct worker *w)
 {
     pthread_mutex_lock(&w->lock);
     w->coordinator_gone = true;
-    raise_stop(w, FR_STOP_AT_BATCH);
-    pthread_cond_broadcast(&w->changed);
+    ask_stop_locked(w, FR_STOP_AT_BATCH);
     pthread_mutex_unlock(&w->lock);
 }
 

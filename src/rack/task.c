@@ -182,8 +182,9 @@ static void describe_failure(const struct fr_err *why, const struct fr_task *tas
     *f = (struct fr_task_failure){
         .error = why->text,
         .retryable = r->can_retry && fr_error_is_retryable(why),
-        /* stopped, or no connection at all: not the task's fault */
-        .counts = !stopped && why->status != FR_ECONNECT,
+        /* stopped, or no answer at all: not the task's fault; a server that refuses the
+         * login (no such database) may well refuse it for ever */
+        .counts = !stopped && (why->status != FR_ECONNECT || why->server_number != 0),
         .backoff_ms = stopped ? 0
                               : (int64_t)fr_backoff_ms((unsigned)task->attempts,
                                                        BACKOFF_BASE_MS, BACKOFF_MAX_MS),
@@ -225,8 +226,9 @@ static bool end_task(struct worker *w)
     pthread_mutex_lock(&w->lock);
     w->has_task = false;
     lost = w->lease_lost;
-    if (lost && atomic_load(&w->stop) == FR_STOP_NOW)
-        atomic_store(&w->stop, FR_RUN_ON); /* the stop was for this task alone */
+    if (lost)
+        atomic_store(&w->stop,
+                     w->stop_asked); /* the lease's stop was for this task alone */
     pthread_mutex_unlock(&w->lock);
     return lost;
 }
@@ -336,6 +338,10 @@ fr_status worker_run_task(struct worker *w, const struct fr_task *given, bool *f
             fr_queue_fail(w->control, &task, &f, &accepted, err) != FR_OK)
             fr_log(FR_LOG_WARN, "task %lld: %s", (long long)task.task_id, err->text);
         *failed = strcmp(state, "failed") == 0;
+        /* this worker has been logged in: not a failed start (exit 3) but a failed task
+         */
+        if (w->feeds_from_queue && why.status == FR_ECONNECT)
+            why.status = why.server_number != 0 ? FR_EDB : FR_ELOST;
         *err = why;
     }
     worker_send(w, task_json(&task, &r, state, st == FR_OK ? NULL : &why));

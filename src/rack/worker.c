@@ -38,8 +38,8 @@ static void look_at_signals(struct worker *w)
 {
     int seen = (int)signals_seen;
 
-    if (seen > 0 && atomic_load(&w->stop) < seen)
-        atomic_store(&w->stop, seen >= 2 ? FR_STOP_NOW : FR_STOP_AT_BATCH);
+    if (seen > 0)
+        worker_ask_stop(w, seen >= 2 ? FR_STOP_NOW : FR_STOP_AT_BATCH);
 }
 
 /* Signals must reach a load under way: a thread turns the count into the stop flag. */
@@ -173,10 +173,27 @@ static fr_status wait_for_start(struct worker *w, struct fr_err *err)
     }
 }
 
+/* A control server that is away may come back within --retry-for; *since_ms: of the first
+ * failure in a row, 0 = none yet. */
+static bool may_ask_again(struct worker *w, const struct fr_err *err, uint64_t *since_ms)
+{
+    uint64_t now_ms = fr_clock_ms();
+
+    if (*since_ms == 0) {
+        *since_ms = now_ms;
+        if (fr_error_is_retryable(err))
+            fr_log(FR_LOG_WARN, "%s; trying again", err->text);
+    }
+    return fr_error_is_retryable(err) && !worker_is_stopped(w) &&
+           now_ms - *since_ms < (uint64_t)w->settings->retry_for_s * 1000;
+}
+
 /* FR_OK with a task; FR_EMPTY: the queue is drained. */
 static fr_status next_from_queue(struct worker *w, struct fr_task *out,
                                  struct fr_err *err)
 {
+    uint64_t failing_since_ms = 0;
+
     for (unsigned round = 1;; round++) {
         struct fr_claimer who = {
             .worker = &w->id,
@@ -187,22 +204,25 @@ static fr_status next_from_queue(struct worker *w, struct fr_task *out,
             .lease_s = w->settings->lease_s,
         };
         struct fr_queue_state q;
-        int64_t swept;
+        int64_t swept = 0;
         fr_status st;
 
         if (worker_is_stopped(w))
             return fr_err_set(err, FR_EINTR, "stopped");
         st = fr_queue_claim(w->control, &who, out, err);
-        if (st != FR_EMPTY)
+        if (st == FR_OK)
             return st;
         /* nothing now: it may all be done, or active elsewhere, waiting for its time, or
          * locked this moment */
-        st = fr_queue_sweep(w->control, &swept, err);
+        if (st == FR_EMPTY)
+            st = fr_queue_sweep(w->control, &swept, err);
         if (st == FR_OK)
             st = fr_queue_state(w->control, w->settings->server, &q, err);
-        if (st != FR_OK)
+        if (st != FR_OK && !may_ask_again(w, err, &failing_since_ms))
             return st;
-        if (q.ready == 0 && q.active == 0)
+        if (st == FR_OK)
+            failing_since_ms = 0;
+        if (st == FR_OK && q.ready == 0 && q.active == 0)
             return FR_EMPTY;
         if (swept == 0)
             fr_sleep_ms(IDLE_MIN_MS + fr_random_below(fr_backoff_ms(
@@ -232,6 +252,19 @@ static fr_status next_from_coordinator(struct worker *w, struct fr_task *out,
     }
 }
 
+static void release_claim(struct worker *w)
+{
+    struct fr_claim claim;
+
+    pthread_mutex_lock(&w->lock);
+    claim = w->claim;
+    w->claim.token[0] = '\0';
+    pthread_mutex_unlock(&w->lock);
+    /* where this fails the row is free when its lease ends */
+    if (claim.token[0] != '\0')
+        (void)fr_scheduler_release(w->control, &claim, NULL);
+}
+
 /* A target that went away after the first login may come back within --retry-for. */
 static fr_status reconnect(struct worker *w, struct fr_err *err)
 {
@@ -241,8 +274,7 @@ static fr_status reconnect(struct worker *w, struct fr_err *err)
     for (unsigned round = 1;; round++) {
         uint64_t wait_ms = fr_backoff_ms(round, 250, 5000);
 
-        if (w->claim.token[0] != '\0')
-            (void)fr_scheduler_release(w->control, &w->claim, NULL);
+        release_claim(w);
         st = worker_pin(w, err);
         if (st != FR_ECONNECT && st != FR_ELOST)
             return st;
@@ -349,8 +381,7 @@ fr_status fr_worker_run(struct fr_settings *s, struct fr_err *err)
         watcher_runs = pthread_create(&watcher, NULL, watch_signals, &w) == 0;
     if (st == FR_OK)
         st = arm_and_work(&w, err);
-    if (w.claim.token[0] != '\0')
-        (void)fr_scheduler_release(w.control, &w.claim, NULL);
+    release_claim(&w);
     set_state(&w, st == FR_OK || st == FR_EDATA || st == FR_EINTR ? "done" : "failed",
               -1);
     worker_send(&w, json_pack("{s:s, s:s, s:i, s:s}", "type", "end", "status",

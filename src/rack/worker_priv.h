@@ -42,6 +42,8 @@ struct worker {
     struct fr_task task; /* being loaded, from the queue */
     bool has_task;
     bool lease_lost;
+    int stop_asked;        /* enum fr_stop, of people and the coordinator; `stop` may be
+                              higher while a lost lease ends its task */
     struct fr_claim claim; /* of a scheduler row */
     bool keeper_stops;
     pthread_t keeper;
@@ -56,6 +58,9 @@ void keeper_stop(struct worker *w);
 bool worker_wait(struct worker *w, const bool *flag, unsigned timeout_ms);
 void worker_send(struct worker *w, json_t *message);
 bool worker_is_stopped(struct worker *w);
+/* Asked for by people or the coordinator; never lowers a stop.  Call it without the lock.
+ */
+void worker_ask_stop(struct worker *w, enum fr_stop level);
 
 /* pin.c: on FR_OK w->session is open and, unless --pin off, w->claim is held. */
 fr_status worker_pin(struct worker *w, struct fr_err *err);

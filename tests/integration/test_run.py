@@ -222,6 +222,37 @@ def test_task_that_waits_for_months(r):
         clean(r)
 
 
+def test_database_that_is_not_there_fails_the_task(r):
+    """A login the server refuses is counted as an attempt, else the task would be tried for ever."""
+    prepare(r, 1, 10)
+    try:
+        r.sql("UPDATE dbo.work_queue SET target_database = 'nosuch', max_attempts = 2", "fullrack")
+        r.fullrack("run", "-q", "--workers", "1", exit=1, timeout=60)
+        state, attempts, error = r.sql("SELECT state, attempts, last_error FROM dbo.work_queue", "fullrack")[0]
+        equal((state, attempts), ("failed", 2), "state and attempts")
+        check("nosuch" in error, "reason", error)
+    finally:
+        clean(r)
+
+
+def test_server_restarts_during_the_run(r):
+    """Target and control server are killed and come back: the workers wait for them, every row once."""
+    prepare(r, 4, 150000)
+    try:
+        p = r.spawn("run", "--workers", "2", "--json", "--lease", "5", "--retry-for", "60")
+        wait_until("rows of a committed batch", 60, lambda: r.sql("SELECT COUNT(*) FROM dbo.t")[0][0] > 0)
+        r.kill_server()
+        r.server.stdout.close()
+        time.sleep(2)
+        r.start()
+        out, err = p.communicate(timeout=120)
+        equal(r.sql("SELECT COUNT(*), COUNT(DISTINCT id * 100 + f) FROM dbo.t"), [(600000, 600000)], "each row once (%s)" % err)
+        equal(r.sql("SELECT COUNT(*) FROM dbo.work_queue WHERE state = 'done'", "fullrack"), [(4,)], "tasks done")
+        equal(p.returncode, 0, "exit status (%s)" % err)
+    finally:
+        clean(r)
+
+
 def test_same_source_twice_is_refused(r):
     r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
     r.fresh_control()
