@@ -1,6 +1,7 @@
 /* fullrack run, spawnmany, start: drain the queue with a rack of workers. */
 #include "app/command.h"
 #include "app/open.h"
+#include "base/log.h"
 #include "base/num.h"
 #include "rack/coordinator.h"
 
@@ -22,6 +23,12 @@ int command_run(struct fr_settings *s, struct fr_arguments *args, struct fr_err 
         fr_result_print_json(&result, stdout);
     else if (st == FR_OK && (!s->quiet || exit_status != 0))
         fr_result_print(&result, exit_status == 0 ? stdout : stderr);
+    if (st == FR_OK && exit_status == 0 && !s->quiet &&
+        json_array_size(result.tasks) == 0)
+        fr_log(FR_LOG_WARN,
+               "the queue had nothing to do for the server %s (as `fullrack add` was "
+               "given it; `fullrack status` shows the queue)",
+               s->server);
     fr_result_free(&result);
     return st == FR_OK ? exit_status : fr_status_exit(st);
 }

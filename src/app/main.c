@@ -10,6 +10,7 @@
 enum {
     SERVER = FR_GROUP_CONNECTION | FR_GROUP_OUTPUT,
     CONTROL = SERVER | FR_GROUP_CONTROL,
+    RUN = CONTROL | FR_GROUP_RUN | FR_GROUP_RACK | FR_GROUP_CLAIM | FR_GROUP_START,
 };
 
 static const struct command commands[] = {
@@ -25,22 +26,23 @@ static const struct command commands[] = {
      "  fullrack load -S db1 -U etl -d sales dbo.lineitem lineitem.1.tbl -t '|'\n"
      "  zcat big.csv.gz | fullrack load -S db1 -U etl -d sales dbo.t - --format csv "
      "--header match\n",
-     SERVER | FR_GROUP_LOAD | FR_GROUP_RUN | FR_GROUP_RESUME, 2, SIZE_MAX, command_load},
+     SERVER | FR_GROUP_LOAD | FR_GROUP_RUN | FR_GROUP_RACK | FR_GROUP_RESUME, 2, SIZE_MAX,
+     command_load},
     {"query", "SQL", "run one statement, print its rows",
      "  fullrack query -S db1 -U etl -d sales 'SELECT COUNT(*) FROM dbo.lineitem'\n",
      SERVER | FR_GROUP_QUERY, 1, 1, command_query},
     {"run", "", "drain the queue with one worker per scheduler",
-     "  fullrack run -S db1 -U etl -d sales\n", CONTROL | FR_GROUP_RUN, 0, 0,
-     command_run},
-    {"spawnmany", "[NAME] N", "run with N workers, as the record team called it",
-     "  spawnmany 96\n", CONTROL | FR_GROUP_RUN, 1, 2, command_spawnmany},
+     "  fullrack run -S db1 -U etl -d sales\n", RUN, 0, 0, command_run},
+    {"spawnmany", "[NAME] N", "run with N workers; NAME is ignored", "  spawnmany 96\n",
+     RUN, 1, 2, command_spawnmany},
     {"start", "RUN", "raise the start signal of a run begun with --no-start",
      "  fullrack start 12 -S db1 -U etl\n", CONTROL, 1, 1, command_start},
     {"status", "", "the queue, the schedulers, the workers",
      "  fullrack status -S db1 -U etl\n", CONTROL, 0, 0, command_status},
     {"worker", "", "one worker in the foreground",
      "  fullrack worker -S db1 -U etl -d sales --run-id 12\n",
-     CONTROL | FR_GROUP_RUN | FR_GROUP_CHILD, 0, 0, command_worker},
+     CONTROL | FR_GROUP_RUN | FR_GROUP_CLAIM | FR_GROUP_JOIN | FR_GROUP_CHILD, 0, 0,
+     command_worker},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 

@@ -74,11 +74,15 @@ enum fr_option_group {
     FR_GROUP_OUTPUT = 4,     /* --json, -q, -v, --config, --help */
     FR_GROUP_LOAD = 8,       /* format options: load, add */
     FR_GROUP_QUEUE = 16,     /* add */
-    FR_GROUP_RUN = 32,       /* run, worker, load */
+    FR_GROUP_RUN = 32,       /* load, run, worker */
     FR_GROUP_CHILD = 64,     /* internal: a coordinator's child */
     FR_GROUP_GEN = 128,
     FR_GROUP_QUERY = 256,
-    FR_GROUP_RESUME = 512 /* load */
+    FR_GROUP_RESUME = 512, /* load */
+    FR_GROUP_RACK = 1024,  /* load, run: what a coordinator does with its workers */
+    FR_GROUP_CLAIM = 2048, /* run, worker: what is claimed in the control database */
+    FR_GROUP_START = 4096, /* run */
+    FR_GROUP_JOIN = 8192   /* worker */
 };
 
 struct fr_arguments {

@@ -52,11 +52,23 @@ static void add_time(struct fr_buf *out, uint64_t time_100ns, int digits)
         fr_buf_printf(out, ".%0*u", digits, (unsigned)fraction);
 }
 
+/* A datetimeoffset comes as UTC; it is shown, as the server shows it, in local time. */
+static void shift_to_local(DBDATETIMEALL *v)
+{
+    int64_t day_100ns = INT64_C(86400) * 10000000;
+    int64_t t = (int64_t)v->time + (int64_t)v->offset * 60 * 10000000;
+
+    v->date += t < 0 ? -1 : t >= day_100ns ? 1 : 0;
+    v->time = (DBUBIGINT)(t < 0 ? t + day_100ns : t >= day_100ns ? t - day_100ns : t);
+}
+
 static void add_datetime_all(struct fr_buf *out, const BYTE *data)
 {
     DBDATETIMEALL v;
 
     memcpy(&v, data, sizeof v);
+    if (v.has_offset)
+        shift_to_local(&v);
     if (v.has_date)
         add_date(out, v.date);
     if (v.has_date && v.has_time)

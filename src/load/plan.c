@@ -473,6 +473,12 @@ void fr_plan_count_error(const struct fr_plan *p, size_t fields, struct fr_row_e
                  : p->field_count == all ? " (all columns so far)"
                                          : " (insertable ones so far)",
                  all, p->insertable);
+    if (fields == 1 && all > 1) {
+        size_t n = strlen(bad->reason);
+
+        snprintf(bad->reason + n, sizeof bad->reason - n,
+                 " (is -t the file's field terminator?)");
+    }
 }
 
 void fr_plan_count_trimmed(struct fr_plan *p, bool count)

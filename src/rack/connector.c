@@ -6,6 +6,8 @@
 
 /* Data the server's kernel has not acknowledged for so long means a dead network path. */
 enum { TCP_TIMEOUT_MS = 60000 };
+/* The server's error number for a database that is not there, or not for this login. */
+enum { CANNOT_OPEN_DATABASE = 4060 };
 
 const char *fr_settings_control_server(const struct fr_settings *s)
 {
@@ -63,6 +65,9 @@ fr_status fr_connector_control(void *ctx, struct fr_sql **out, struct fr_err *er
     const char *database = fr_settings_control_database(c->settings);
     fr_status st = open_control(c, database, out, err);
 
+    if (st != FR_OK && err != NULL && err->server_number == CANNOT_OPEN_DATABASE)
+        return fr_err_wrap(err, "control database %s (`fullrack init` makes it)",
+                           database);
     return st == FR_OK ? FR_OK : fr_err_wrap(err, "control database %s", database);
 }
 

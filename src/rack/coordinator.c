@@ -361,7 +361,8 @@ static fr_status open_run(struct coordinator *c, struct fr_err *err)
     if (c->settings->workers == 0)
         c->settings->workers =
             schedulers > 0 ? schedulers : sysconf(_SC_NPROCESSORS_ONLN);
-    options = fr_settings_to_json(c->settings, FR_GROUP_RUN);
+    options = fr_settings_to_json(c->settings, FR_GROUP_RUN | FR_GROUP_RACK |
+                                                   FR_GROUP_CLAIM | FR_GROUP_START);
     text = options == NULL ? NULL : json_dumps(options, JSON_COMPACT);
     json_decref(options);
     st = fr_run_begin(c->control, c->host, (int)getpid(), c->settings->workers, text,

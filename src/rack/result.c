@@ -85,6 +85,23 @@ static double per_second(int64_t n, double seconds)
     return seconds > 0 ? (double)n / seconds : 0;
 }
 
+static const char *plural(int64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+/* An error about a file begins with its name: it is not said twice. */
+static void print_failure(json_t *task, FILE *out)
+{
+    const char *source = fr_ipc_text(task, "source");
+    const char *error = fr_ipc_text(task, "error");
+
+    fprintf(out, "%s: ", fr_ipc_text(task, "state"));
+    if (strncmp(error, source, strlen(source)) != 0)
+        fprintf(out, "%s: ", source);
+    fprintf(out, "%s\n", error[0] == '\0' ? "no more is known" : error);
+}
+
 void fr_result_print(const struct fr_result *r, FILE *out)
 {
     struct fr_result_totals t;
@@ -95,22 +112,21 @@ void fr_result_print(const struct fr_result *r, FILE *out)
     fr_result_totals(r, &t);
     json_array_foreach(r->tasks, i, task)
     {
-        const char *error = fr_ipc_text(task, "error");
-
         if (strcmp(fr_ipc_text(task, "state"), "done") != 0)
-            fprintf(out, "%s: %s: %s\n", fr_ipc_text(task, "state"),
-                    fr_ipc_text(task, "source"),
-                    error[0] == '\0' ? "no more is known" : error);
+            print_failure(task, out);
         else if (fr_ipc_number(task, "rejected", 0) > 0)
-            fprintf(out, "%s: %lld rows rejected\n", fr_ipc_text(task, "source"),
-                    (long long)fr_ipc_number(task, "rejected", 0));
+            fprintf(out, "%s: %lld row%s rejected\n", fr_ipc_text(task, "source"),
+                    (long long)fr_ipc_number(task, "rejected", 0),
+                    plural(fr_ipc_number(task, "rejected", 0)));
     }
-    fprintf(out, "%lld of %lld tasks done", (long long)t.done, (long long)t.tasks);
+    fprintf(out, "%lld of %lld task%s done", (long long)t.done, (long long)t.tasks,
+            plural(t.tasks));
     if (t.failed > 0)
         fprintf(out, ", %lld failed", (long long)t.failed);
     if (t.other > 0)
         fprintf(out, ", %lld not finished", (long long)t.other);
-    fprintf(out, "; %s rows loaded", fr_num_grouped((uint64_t)t.rows, rows, sizeof rows));
+    fprintf(out, "; %s row%s loaded", fr_num_grouped((uint64_t)t.rows, rows, sizeof rows),
+            plural(t.rows));
     if (t.rejected > 0)
         fprintf(out, ", %s rejected",
                 fr_num_grouped((uint64_t)t.rejected, rejected, sizeof rejected));
@@ -122,7 +138,8 @@ void fr_result_print(const struct fr_result *r, FILE *out)
     if (r->workers > 1)
         fprintf(out, "; %lld workers", (long long)r->workers);
     if (r->schedulers > 0)
-        fprintf(out, " on %lld schedulers", (long long)r->schedulers);
+        fprintf(out, " on %lld scheduler%s", (long long)r->schedulers,
+                plural(r->schedulers));
     if (r->start_skew_ms >= 0)
         fprintf(out, ", start skew %lld ms", (long long)r->start_skew_ms);
     fprintf(out, "\n");
@@ -171,7 +188,7 @@ void fr_result_print_json(const struct fr_result *r, FILE *out)
                                               : json_null());
     json_object_set_new(doc, "engine", json_string("bcp"));
     json_object_set_new(doc, "tasks", tasks);
-    json_dumpf(doc, out, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+    json_dumpf(doc, out, JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(12));
     fputc('\n', out);
     json_decref(doc);
 }

@@ -310,6 +310,21 @@ static fr_status load_task(struct worker *w, struct fr_task *task,
     return st;
 }
 
+/* A worker without a coordinator tells the terminal itself. */
+static void say_end(const struct worker *w, const struct fr_task *task,
+                    const struct fr_load_result *r, const char *state,
+                    const struct fr_err *why)
+{
+    if (why != NULL) {
+        fr_log(FR_LOG_ERROR, "task %lld (%s) %s: %s", (long long)task->task_id,
+               task->source, state, why->text);
+    } else if (!w->settings->quiet && !w->settings->json) {
+        printf("task %lld (%s) %s: %lld rows, %lld rejected\n", (long long)task->task_id,
+               task->source, state, (long long)r->rows, (long long)r->rejected);
+        fflush(stdout);
+    }
+}
+
 fr_status worker_run_task(struct worker *w, const struct fr_task *given, bool *failed,
                           struct fr_err *err)
 {
@@ -346,10 +361,7 @@ fr_status worker_run_task(struct worker *w, const struct fr_task *given, bool *f
     }
     worker_send(w, task_json(&task, &r, state, st == FR_OK ? NULL : &why));
     if (w->ipc_fd < 0)
-        fr_log(st == FR_OK ? FR_LOG_INFO : FR_LOG_ERROR,
-               "task %lld %s: %lld rows, %lld rejected%s%s", (long long)task.task_id,
-               state, (long long)r.rows, (long long)r.rejected, st == FR_OK ? "" : "; ",
-               st == FR_OK ? "" : why.text);
+        say_end(w, &task, &r, state, st == FR_OK ? NULL : &why);
     return st;
 }
 

@@ -315,8 +315,11 @@ static fr_status work(struct worker *w, struct fr_err *err)
             st = fr_err_set(err, FR_EINTR, "stopped");
     }
     free(task);
+    /* without a coordinator each task's reason was said when it failed */
     if (st == FR_EMPTY)
-        st = any_failed ? fr_err_set(err, FR_EDATA, "%s", why.text) : FR_OK;
+        st = any_failed ? fr_err_set(err, FR_EDATA, "%s",
+                                     w->ipc_fd < 0 ? "some task failed" : why.text)
+                        : FR_OK;
     return st;
 }
 

@@ -110,6 +110,33 @@ def test_batches_and_resume(r):
     d = r.json("load", "dbo.t", f, "-b", "3", "-m", "1", "--resume", t["load_id"])
     equal(d["tasks"][0]["rows"], 8, "a done load stays done")
     equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(8,)], "nothing doubled")
+    r.fullrack("load", "dbo.t", f, "-b", "3", "-m", "1", "--resume", t["load_id"])
+    check("finished before" in r.err, "message", r.err)
+
+
+def test_resume_of_an_unknown_load_is_refused(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    f = r.file("rows.txt", "1\n2\n")
+    unknown = "00000000-1111-2222-3333-444444444444"
+    r.fullrack("load", "dbo.t", f, "--resume", unknown, exit=2)
+    check(unknown in r.err and "fullrack_ledger" in r.err, "message", r.err)
+    r.fullrack("load", "dbo.t", f, "--resume", unknown, "--ledger", "off", exit=2)
+    check("--ledger off" in r.err, "message", r.err)
+    equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(0,)], "rows")
+
+
+def test_failure_names_the_file_once(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, name varchar(9) NULL)")
+    f = r.file("rows.txt", "1;a\n")
+    r.fullrack("load", "dbo.t", f, exit=1)
+    check("failed: %s: row 1" % f in r.err, "message", r.err)
+    check("is -t the file's field terminator?" in r.err, "what may help", r.err)
+
+
+def test_query_shows_datetimeoffset_in_its_own_time(r):
+    for text in ("2024-01-01 10:00:00 +02:00", "2024-01-01 00:30:00 +14:00", "2023-12-31 23:30:00 -05:30"):
+        out = r.fullrack("query", "-q", "SELECT CAST('%s' AS datetimeoffset(0))" % text)
+        equal(out.strip(), text, "value")
 
 
 def test_resume_with_other_options_is_refused(r):

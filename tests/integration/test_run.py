@@ -309,9 +309,29 @@ def test_status(r):
 
 def test_no_control_database(r):
     r.fullrack("run", "--control-database", "nosuch", exit=3)
+    check("fullrack init" in r.err, "message", r.err)
     r.sql("CREATE DATABASE empty_one", "")
     r.fullrack("run", "--control-database", "empty_one", exit=2)
     check("fullrack init" in r.err, "message", r.err)
+
+
+def test_nothing_to_do_is_said(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    r.fresh_control()
+    r.fullrack("run", "--workers", "1")
+    check("nothing to do for the server %s" % r.address in r.err, "message", r.err)
+
+
+def test_foreground_worker_tells_its_tasks(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    r.fresh_control()
+    good, bad = r.file("good.txt", "1\n2\n"), r.file("bad.txt", "x\n")
+    r.fullrack("add", "-q", "dbo.t", good)
+    out = r.fullrack("worker")
+    check("done: 2 rows, 0 rejected" in out, "output", out)
+    r.fullrack("add", "-q", "dbo.t", bad)
+    r.fullrack("worker", exit=1)
+    check(r.err.count("not a whole number") == 1, "the reason once", r.err)
 
 
 def test_spawnmany(r):
