@@ -96,10 +96,15 @@ int command_init(struct fr_settings *s, struct fr_arguments *args, struct fr_err
         list.ids[list.count++] = 0;
     if (st == FR_OK)
         st = fr_control_fill_schedulers(control, list.ids, list.count, &total, err);
-    if (st == FR_OK && s->json)
-        printf("{\"control_database\": \"%s\", \"schedulers\": %lld}\n",
-               fr_settings_control_database(s), (long long)total);
-    else if (st == FR_OK && !s->quiet)
+    if (st == FR_OK && s->json) {
+        json_t *doc =
+            json_pack("{s:s, s:I}", "control_database", fr_settings_control_database(s),
+                      "schedulers", (json_int_t)total);
+
+        json_dumpf(doc, stdout, JSON_INDENT(1));
+        putchar('\n');
+        json_decref(doc);
+    } else if (st == FR_OK && !s->quiet)
         printf("control database %s is ready; %lld scheduler%s may carry a load%s\n",
                fr_settings_control_database(s), (long long)total, total == 1 ? "" : "s",
                shown ? ""

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <glob.h>
+#include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,6 +56,11 @@ static fr_status add(struct sources *out, const char *path, bool make_absolute,
     char folder[PATH_MAX], *item = NULL;
     char **grown;
 
+    json_t *probe = json_string(path);
+
+    json_decref(probe);
+    if (probe == NULL)
+        return fr_err_set(err, FR_EARG, "%s: the file's name is not UTF-8", path);
     if (out->count == MAX_SOURCES)
         return fr_err_set(err, FR_EARG, "more than %d files", MAX_SOURCES);
     grown = realloc(out->items, (out->count + 1) * sizeof *grown);

@@ -33,6 +33,8 @@ extern const size_t option_count;
 
 const struct option_spec *option_find(const char *name, size_t n, unsigned groups);
 const struct option_spec *option_find_letter(char letter, unsigned groups);
+/* Options and arguments must be UTF-8: JSON and nvarchar carry nothing else. */
+bool option_is_utf8(const char *text);
 /* Set from text; `shown` is how the user wrote the option, for messages. */
 fr_status option_set(struct fr_settings *s, const struct option_spec *o,
                      const char *value, const char *shown, struct fr_err *err);

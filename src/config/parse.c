@@ -183,7 +183,9 @@ static fr_status parse_argv(struct argv_parser *p, struct fr_arguments *position
     for (p->at = 0; st == FR_OK && p->at < p->argc; p->at++) {
         char *arg = p->argv[p->at];
 
-        if (options_end || arg[0] != '-' || arg[1] == '\0')
+        if (!option_is_utf8(arg) && (options_end || arg[0] != '-'))
+            st = fr_err_set(err, FR_EARG, "%s: the name is not UTF-8", arg);
+        else if (options_end || arg[0] != '-' || arg[1] == '\0')
             positional->items[positional->count++] = arg;
         else if (strcmp(arg, "--") == 0)
             options_end = true;
@@ -270,8 +272,14 @@ fr_status fr_settings_find_password(struct fr_settings *s, struct fr_err *err)
     char prompt[300];
 
     if (s->password_file != NULL) {
+        fr_status st;
+
         fr_secret_free(&s->password);
-        return fr_secret_read_file(s->password_file, &s->password, err);
+        st = fr_secret_read_file(s->password_file, &s->password, err);
+        if (st == FR_OK && !option_is_utf8(fr_secret_reveal(s->password)))
+            st = fr_err_set(err, FR_EARG, "password file %s: the password is not UTF-8",
+                            s->password_file);
+        return st;
     }
     if (s->password != NULL)
         return FR_OK;

@@ -122,6 +122,15 @@ static fr_status add_to_list(struct fr_text_list *list, const char *value,
     return fr_err_set(err, FR_ENOMEM, "no memory for options");
 }
 
+bool option_is_utf8(const char *text)
+{
+    json_t *probe = json_string(text);
+    bool valid = probe != NULL;
+
+    json_decref(probe);
+    return valid;
+}
+
 fr_status option_set(struct fr_settings *s, const struct option_spec *o,
                      const char *value, const char *shown, struct fr_err *err)
 {
@@ -129,6 +138,11 @@ fr_status option_set(struct fr_settings *s, const struct option_spec *o,
     uint64_t size;
     char *copy;
 
+    if (!option_is_utf8(value))
+        return fr_err_set(err, FR_EARG,
+                          "%s: the value is not UTF-8 (a terminator may be written as "
+                          "\\xA6 or 0xA6)",
+                          shown);
     switch (o->kind) {
     case OPTION_FLAG:
         *(bool *)field = strcmp(value, "0") != 0 && strcmp(value, "false") != 0 &&

@@ -215,11 +215,10 @@ fr_status fr_dblib_init(const char *const *servers, size_t count,
         if (servers[i] == NULL ||
             fr_dblib_server_name(servers[i], FR_ENCRYPT_OFF) != NULL)
             continue;
+        /* a line of a configuration file; brackets only around an IPv6 address */
         if (known.count == MAX_SERVERS || strlen(servers[i]) >= MAX_NAME_BYTES ||
-            strpbrk(servers[i], "\r\n[]#;") != NULL)
-            if (servers[i][0] != '[')
-                return fr_err_set(err, FR_EARG, "server name %s cannot be used",
-                                  servers[i]);
+            strpbrk(servers[i], servers[i][0] == '[' ? "\r\n#;" : "\r\n[]#;") != NULL)
+            return fr_err_set(err, FR_EARG, "server name %s cannot be used", servers[i]);
         snprintf(known.servers[known.count++], MAX_NAME_BYTES, "%s", servers[i]);
     }
     st = write_private_conf(err);

@@ -32,7 +32,8 @@ struct fr_source {
     size_t head_bytes;
     size_t head_used;
     struct archive *archive; /* NULL: not compressed */
-    iconv_t converter;       /* (iconv_t)-1: already UTF-8 */
+    bool unpacks_to_nothing;
+    iconv_t converter; /* (iconv_t)-1: already UTF-8 */
     /* of a compressed file: libarchive unpacks from here until it asks for more, so
      * nothing else may be put in it */
     char packed[RAW_BYTES];
@@ -148,14 +149,19 @@ static bool is_compressed(const char *p, size_t n)
 static fr_status open_archive(struct fr_source *s, struct fr_err *err)
 {
     struct archive_entry *entry;
+    int got;
 
     s->archive = archive_read_new();
     if (s->archive == NULL)
         return fr_err_set(err, FR_ENOMEM, "no memory to unpack %s", s->path);
     archive_read_support_filter_all(s->archive);
     archive_read_support_format_raw(s->archive);
-    if (archive_read_open(s->archive, s, NULL, archive_read_cb, NULL) != ARCHIVE_OK ||
-        archive_read_next_header(s->archive, &entry) != ARCHIVE_OK)
+    archive_read_support_format_empty(s->archive);
+    got = archive_read_open(s->archive, s, NULL, archive_read_cb, NULL);
+    if (got == ARCHIVE_OK)
+        got = archive_read_next_header(s->archive, &entry);
+    s->unpacks_to_nothing = got == ARCHIVE_EOF;
+    if (got != ARCHIVE_OK && got != ARCHIVE_EOF)
         return fr_err_set(err, FR_EIO, "unpacking %s: %s", s->path,
                           archive_error_string(s->archive));
     return FR_OK;
@@ -170,6 +176,8 @@ static fr_status read_unpacked(struct fr_source *s, char *out, size_t n, size_t 
     if (s->archive == NULL)
         return read_file(s, out, n, got, err);
     *got = 0;
+    if (s->unpacks_to_nothing)
+        return FR_OK;
     r = archive_read_data(s->archive, out, n);
     if (r < 0)
         return fr_err_set(err, FR_EIO, "unpacking %s: %s", s->path,

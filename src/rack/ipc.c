@@ -63,6 +63,31 @@ fr_status fr_ipc_receive(int fd, int timeout_ms, json_t **out)
     return json_is_object(*out) ? FR_OK : FR_EPROTO;
 }
 
+json_t *fr_ipc_string(const char *text)
+{
+    json_t *whole = json_string(text);
+    size_t n = strlen(text);
+    char *clean = whole == NULL ? malloc(n + 1) : NULL;
+
+    if (clean == NULL)
+        return whole;
+    for (size_t i = 0, step; i < n; i += step) {
+        json_t *one = NULL;
+
+        for (step = 1; step <= 4 && i + step <= n && one == NULL; step++)
+            one = json_stringn(text + i, step);
+        step = one != NULL ? step - 1 : 1;
+        if (one != NULL)
+            memcpy(clean + i, text + i, step);
+        else
+            clean[i] = '?';
+        json_decref(one);
+    }
+    whole = json_stringn(clean, n);
+    free(clean);
+    return whole;
+}
+
 const char *fr_ipc_text(const json_t *m, const char *key)
 {
     const char *v = json_string_value(json_object_get(m, key));

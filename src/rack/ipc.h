@@ -23,6 +23,9 @@ fr_status fr_ipc_send(int fd, json_t *message, bool droppable);
  * *out is owned by the caller. */
 fr_status fr_ipc_receive(int fd, int timeout_ms, json_t **out);
 
+/* text as a JSON string, a byte that is no UTF-8 (a text cut in a character) as '?'. */
+json_t *fr_ipc_string(const char *text);
+
 /* A message's fields, with a fallback for what is absent. */
 const char *fr_ipc_text(const json_t *m, const char *key);
 int64_t fr_ipc_number(const json_t *m, const char *key, int64_t fallback);

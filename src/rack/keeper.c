@@ -149,6 +149,29 @@ static bool is_moving(struct keeper *k)
     return moved;
 }
 
+/* A row that somebody else claimed meanwhile (the lease had run out): this task goes on,
+ * for the next one the worker looks for a scheduler anew. */
+static void renew_claim(struct worker *w, const struct fr_claim *claim)
+{
+    struct fr_err err;
+    bool alive = true;
+
+    if (fr_scheduler_renew(w->control, claim, w->settings->lease_s, &alive, &err) !=
+        FR_OK) {
+        fr_log(FR_LOG_WARN, "renewing the claim of scheduler %d: %s", claim->scheduler_id,
+               err.text);
+        return;
+    }
+    if (alive)
+        return;
+    pthread_mutex_lock(&w->lock);
+    if (strcmp(w->claim.token, claim->token) == 0) {
+        w->claim.token[0] = '\0';
+        w->claim_lost = true;
+    }
+    pthread_mutex_unlock(&w->lock);
+}
+
 static void renew_leases(struct keeper *k)
 {
     struct worker *w = k->w;
@@ -163,11 +186,8 @@ static void renew_leases(struct keeper *k)
         task = w->task;
     claim = w->claim;
     pthread_mutex_unlock(&w->lock);
-    if (claim.token[0] != '\0' &&
-        fr_scheduler_renew(w->control, &claim, w->settings->lease_s, &alive, &err) !=
-            FR_OK)
-        fr_log(FR_LOG_WARN, "renewing the claim of scheduler %d: %s", claim.scheduler_id,
-               err.text);
+    if (claim.token[0] != '\0')
+        renew_claim(w, &claim);
     if (!has_task || !is_moving(k))
         return;
     if (fr_queue_renew(w->control, &task, w->settings->lease_s, k->rows_seen,

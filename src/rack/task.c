@@ -71,7 +71,8 @@ static void tell_reject(void *ctx, const char *text)
     struct attempt *a = ctx;
 
     if (a->w->ipc_fd >= 0)
-        worker_send(a->w, json_pack("{s:s, s:s}", "type", "reject", "text", text));
+        worker_send(
+            a->w, json_pack("{s:s, s:o}", "type", "reject", "text", fr_ipc_string(text)));
     else
         fr_log(FR_LOG_WARN, "rejected: %s", text);
 }
@@ -102,7 +103,7 @@ static json_t *number_or_null(int64_t v)
 
 static json_t *text_or_null(const char *text)
 {
-    return text == NULL || text[0] == '\0' ? json_null() : json_string(text);
+    return text == NULL || text[0] == '\0' ? json_null() : fr_ipc_string(text);
 }
 
 /* The task as the results of load and run show it. */

@@ -58,7 +58,8 @@ unsigned fr_view_interval_ms(const struct fr_view *v)
 
 void fr_view_interrupt(struct fr_view *v)
 {
-    v->drawn_lines = 0;
+    if (v != NULL)
+        v->drawn_lines = 0;
 }
 
 static void window_size(size_t *columns, size_t *lines)
@@ -171,7 +172,7 @@ void fr_view_draw(struct fr_view *v, const struct fr_view_worker *workers, size_
                      ? (double)totals->rows * 1000.0 / (double)totals->elapsed_ms
                      : 0;
 
-    if (v->quiet || !remember(v, count))
+    if (v == NULL || v->quiet || !remember(v, count))
         return;
     window_size(&columns, &lines);
     shown = v->terminal && count + 2 > lines ? lines - 3 : count;

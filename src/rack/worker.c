@@ -259,6 +259,7 @@ static void release_claim(struct worker *w)
     pthread_mutex_lock(&w->lock);
     claim = w->claim;
     w->claim.token[0] = '\0';
+    w->claim_lost = false;
     pthread_mutex_unlock(&w->lock);
     /* where this fails the row is free when its lease ends */
     if (claim.token[0] != '\0')
@@ -287,6 +288,16 @@ static fr_status reconnect(struct worker *w, struct fr_err *err)
     }
 }
 
+static bool lost_its_claim(struct worker *w)
+{
+    bool lost;
+
+    pthread_mutex_lock(&w->lock);
+    lost = w->claim_lost;
+    pthread_mutex_unlock(&w->lock);
+    return lost;
+}
+
 static fr_status work(struct worker *w, struct fr_err *err)
 {
     struct fr_task *task = calloc(1, sizeof *task);
@@ -300,7 +311,7 @@ static fr_status work(struct worker *w, struct fr_err *err)
         bool failed = false;
         fr_status got;
 
-        if (w->session != NULL && w->session->lost)
+        if (w->session != NULL && (w->session->lost || lost_its_claim(w)))
             fr_sql_close(&w->session);
         if (w->session == NULL && w->feeds_from_queue)
             st = reconnect(w, err);
@@ -387,9 +398,9 @@ fr_status fr_worker_run(struct fr_settings *s, struct fr_err *err)
     release_claim(&w);
     set_state(&w, st == FR_OK || st == FR_EDATA || st == FR_EINTR ? "done" : "failed",
               -1);
-    worker_send(&w, json_pack("{s:s, s:s, s:i, s:s}", "type", "end", "status",
+    worker_send(&w, json_pack("{s:s, s:s, s:i, s:o}", "type", "end", "status",
                               fr_status_name(st), "exit", fr_status_exit(st), "error",
-                              st == FR_OK ? "" : err->text));
+                              fr_ipc_string(st == FR_OK ? "" : err->text)));
     if (keeper_runs)
         keeper_stop(&w);
     if (watcher_runs)

@@ -45,6 +45,7 @@ struct worker {
     int stop_asked;        /* enum fr_stop, of people and the coordinator; `stop` may be
                               higher while a lost lease ends its task */
     struct fr_claim claim; /* of a scheduler row */
+    bool claim_lost;       /* it was taken by another */
     bool keeper_stops;
     pthread_t keeper;
     int keeper_wake; /* eventfd: ends the keeper's pause */

@@ -247,6 +247,23 @@ def test_done_load_keeps_its_figures(r):
         equal(again[key], first[key], key)
 
 
+def test_bytes_that_are_not_utf8_are_refused(r):
+    """Names and options travel as JSON: such a file name made the load wait for ever, such a terminator was dropped."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    path = os.path.join(r.dir.encode(), b"caf\xe9.txt")
+    open(path, "wb").write(b"1\n")
+    good = r.file("good.txt", "1\n").encode()
+    for args in ([path], [r.dir.encode() + b"/caf*.txt"], [good, b"-t", b"\xa6"]):
+        p = subprocess.run([a.encode() for a in r.command("load", "dbo.t")] + args, capture_output=True, env=r.env(), timeout=30)
+        equal(p.returncode, 2, "exit status of %r" % args)
+        check(b"not UTF-8" in p.stderr, "message of %r" % args, p.stderr)
+
+
+def test_packed_file_of_nothing(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    equal(r.json("load", "dbo.t", r.file("nothing.gz", gzip.compress(b"")))["rows"], 0, "rows")
+
+
 def test_options_that_are_too_long(r):
     r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
     f = r.file("wide.txt", "x\t" * 9000 + "1\n")

@@ -253,6 +253,38 @@ def test_server_restarts_during_the_run(r):
         clean(r)
 
 
+def test_scheduler_claim_taken_by_another(r):
+    """A worker whose row of scheduler_use was claimed by another finishes its task and claims a row anew."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    r.fresh_control()
+    fifos = [os.path.join(r.dir, "claim%d.fifo" % i) for i in range(2)]
+    for path in fifos:
+        os.mkfifo(path)
+        r.fullrack("add", "-q", "dbo.t", path)
+    done = lambda: r.sql("SELECT COUNT(*) FROM dbo.work_queue WHERE state = 'done'", "fullrack")[0][0]
+    active = lambda: r.sql("SELECT COUNT(*) FROM dbo.work_queue WHERE state = 'active'", "fullrack")[0][0]
+    try:
+        p = r.spawn("run", "--workers", "1", "--pin", "require", "--lease", "3")
+        wait_until("the first task", 30, lambda: active() == 1)
+        r.sql("UPDATE dbo.scheduler_use SET claim_token = NEWID(), worker = 'stranger', lease_until = "
+              "DATEADD(second, 300, SYSUTCDATETIME()) WHERE claim_token IS NOT NULL", "fullrack")
+        time.sleep(1.5)                      # a renewal, each second, finds it out
+        for i, path in enumerate(fifos):
+            wait_until("task %d" % i, 30, lambda: done() == i and active() == 1)
+            if i == 1:
+                equal(r.sql("SELECT COUNT(*) FROM dbo.scheduler_use WHERE claim_token IS NOT NULL AND worker <> 'stranger'",
+                            "fullrack"), [(1,)], "rows claimed anew")
+            with open(path, "wb") as w:
+                w.write(b"1\n")
+        out, err = p.communicate(timeout=60)
+        equal(p.returncode, 0, "exit status (%s)" % err)
+        equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(2,)], "rows")
+    finally:
+        r.sql("UPDATE dbo.scheduler_use SET claim_token = NULL, worker = NULL, lease_until = NULL", "fullrack")
+        for path in fifos:
+            os.unlink(path)
+
+
 def test_same_source_twice_is_refused(r):
     r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
     r.fresh_control()
