@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* of what a caller adds: a path may be 4,096 bytes long */
+enum { PREFIX_BYTES = 5120 };
+
 static const struct {
     const char *name;
     int exit_status;
@@ -59,22 +62,46 @@ fr_status fr_err_errno(struct fr_err *err, fr_status st, int errnum, const char 
     return st;
 }
 
+/* As much of it as fits. */
+static void add_text(struct fr_err *err, const char *text)
+{
+    size_t at = strlen(err->text), n = strlen(text);
+
+    if (n > sizeof err->text - 1 - at)
+        n = sizeof err->text - 1 - at;
+    memcpy(err->text + at, text, n);
+    err->text[at + n] = '\0';
+}
+
 fr_status fr_err_wrap(struct fr_err *err, const char *fmt, ...)
 {
     va_list ap;
-    char old[FR_ERR_TEXT_BYTES];
-    size_t n;
+    char prefix[PREFIX_BYTES], old[FR_ERR_TEXT_BYTES];
+    const size_t room = sizeof err->text - sizeof ": ";
+    const char *shown = prefix;
+    size_t n, kept;
 
     if (err == NULL)
         return FR_EDATA;
     memcpy(old, err->text, sizeof old);
     va_start(ap, fmt);
-    vsnprintf(err->text, sizeof err->text, fmt, ap);
+    vsnprintf(prefix, sizeof prefix, fmt, ap);
     va_end(ap);
-    n = strlen(err->text);
-    if (n + 3 < sizeof err->text)
-        snprintf(err->text + n, sizeof err->text - n, ": %.*s",
-                 (int)(sizeof err->text - n - 3), old);
+    n = strlen(prefix);
+    kept = strlen(old);
+    if (n + kept > room && n > room / 4) {
+        /* a long path: its end, with what was added there, and the reason say most */
+        size_t shown_bytes = kept < room - room / 4 ? room - kept : room / 4;
+
+        shown += n - (shown_bytes - 3);
+        while (((unsigned char)*shown & 0xC0) == 0x80)
+            shown++;
+    }
+    err->text[0] = '\0';
+    add_text(err, shown == prefix ? "" : "...");
+    add_text(err, shown);
+    add_text(err, ": ");
+    add_text(err, old);
     return err->status;
 }
 

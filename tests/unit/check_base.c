@@ -23,6 +23,24 @@ START_TEST(test_status)
 }
 END_TEST
 
+/* A path that leaves no room: its end and the reason stay. */
+START_TEST(test_err_keeps_the_reason)
+{
+    struct fr_err err = {0};
+    char path[3000], *text = err.text;
+
+    memset(path, 'p', sizeof path);
+    memcpy(path + sizeof path - 7, "/a.txt", 7);
+    fr_err_set(&err, FR_EDATA, "\"%s\" is not a number", "1O");
+    fr_err_wrap(&err, "%s: row %d", path, 7);
+    ck_assert_int_lt(strlen(text), sizeof err.text);
+    ck_assert_msg(strncmp(text, "...p", 4) == 0, "%s", text);
+    ck_assert_ptr_nonnull(strstr(text, "/a.txt: row 7: \"1O\" is not a number"));
+    fr_err_wrap(&err, "task %d", 3);
+    ck_assert_msg(strncmp(text, "task 3: ...p", 12) == 0, "%s", text);
+}
+END_TEST
+
 START_TEST(test_err_grows_outward)
 {
     struct fr_err err = {0};
@@ -172,6 +190,7 @@ int main(void)
 
     tcase_add_loop_test(tc, test_status, 0, COUNT_OF(status_cases));
     tcase_add_test(tc, test_err_grows_outward);
+    tcase_add_test(tc, test_err_keeps_the_reason);
     tcase_add_test(tc, test_buf_keeps_its_maximum);
     tcase_add_loop_test(tc, test_i64, 0, COUNT_OF(i64_cases));
     tcase_add_loop_test(tc, test_size, 0, COUNT_OF(size_cases));
