@@ -67,6 +67,8 @@ static fr_status refused(const struct fr_connect *c, const struct fr_db_sink *si
             err->server_number = sink->server_number;
         return FR_ECONNECT;
     }
+    if (sink->library_number == SYBEUHST)
+        return fr_err_set(err, FR_ECONNECT, "cannot connect to %s: no such host", c->server);
     if (sink->os_number > 0)
         return fr_err_errno(err, FR_ECONNECT, sink->os_number, "cannot connect to %s",
                             c->server);

@@ -325,7 +325,7 @@ static fr_status row_failed(struct loader *l, const struct fr_row_error *bad,
         fr_err_set(err, FR_EDATA, "column %s: \"%s\" %s", bad->column, bad->value,
                    bad->reason);
     else if (bad->column != NULL)
-        fr_err_set(err, FR_EDATA, "column %s: %s", bad->column, bad->reason);
+        fr_err_set(err, FR_EDATA, "column %s %s", bad->column, bad->reason);
     else
         fr_err_set(err, FR_EDATA, "%s", bad->reason);
     return fr_err_wrap(err, "%s: row %" PRId64 " (byte %" PRIu64 ")", l->job->source,
