@@ -133,11 +133,12 @@ void dispatch_done(struct child *child, json_t *task_end)
 static void give_up(struct coordinator *c, struct load_task *t, const char *why,
                     int exit_status)
 {
-    json_t *m = json_pack(
-        "{s:n, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:s, s:i}", "task_id",
-        "load_id", t->load_id, "source", t->source, "table", c->load->table, "state",
-        "failed", "rows", 0, "rejected", 0, "skipped", 0, "trimmed_values", 0,
-        "bytes_read", 0, "attempts", t->attempts, "error", why, "exit", exit_status);
+    json_t *m =
+        json_pack("{s:n, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:i}",
+                  "task_id", "load_id", t->load_id, "source", t->source, "table",
+                  c->load->table, "state", "failed", "rows", 0, "rejected", 0, "skipped",
+                  0, "trimmed_values", 0, "bytes_read", 0, "attempts", t->attempts,
+                  "error", fr_ipc_string(why), "exit", exit_status);
 
     t->state = LOAD_OVER;
     fr_result_add(c->result, m);
