@@ -91,6 +91,8 @@ int command_add(struct fr_settings *s, struct fr_arguments *args, struct fr_err 
     st = sources_expand(args->items + 1, args->count - 1, true, &list, err);
     if (st == FR_OK)
         st = check(&list, err);
+    if (st == FR_OK)
+        st = sources_check_reject_names(&list, s->load.error_file, err);
     if (st == FR_OK) {
         st = open_control(s, &c, &control, err);
         if (st == FR_OK)

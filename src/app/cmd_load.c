@@ -4,6 +4,7 @@
 #include "app/sources.h"
 #include "base/log.h"
 #include "db/statements.h"
+#include "load/ledger.h"
 #include "rack/coordinator.h"
 
 #include <stdio.h>
@@ -57,7 +58,8 @@ static fr_status check_resume(const struct fr_settings *s, struct fr_err *err)
                         "dbo.fullrack_ledger; without --resume the file is loaded from "
                         "its first row",
                         s->resume);
-    if (st == FR_OK && one.values[1] != NULL && strcmp(one.values[1], "done") == 0)
+    if (st == FR_OK && one.values[FR_LEDGER_HEAD_STATE] != NULL &&
+        strcmp(one.values[FR_LEDGER_HEAD_STATE], "done") == 0)
         fr_log(FR_LOG_WARN, "load %s was finished before: nothing is left to load",
                s->resume);
     fr_sql_close(&session);
@@ -76,6 +78,8 @@ int command_load(struct fr_settings *s, struct fr_arguments *args, struct fr_err
     st = sources_expand(args->items + 1, args->count - 1, false, &list, err);
     if (st == FR_OK)
         st = check_sources(s, &list, err);
+    if (st == FR_OK)
+        st = sources_check_reject_names(&list, s->load.error_file, err);
     if (st == FR_OK)
         st = open_settings(s, err);
     if (st == FR_OK && s->resume != NULL)

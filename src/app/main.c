@@ -127,6 +127,7 @@ int main(int argc, char **argv)
     const char *program = slash == NULL ? argv[0] : slash + 1;
     const struct command *c;
 
+    fr_log_hold_standard_streams();
     fr_log_init("fullrack", FR_LOG_WARN);
     if (strcmp(program, "spawnmany") == 0)
         return run_command(find_command("spawnmany"), argc - 1, argv + 1);

@@ -1,5 +1,7 @@
 #include "app/sources.h"
 
+#include "base/utf8.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -63,6 +65,9 @@ static fr_status add(struct sources *out, const char *path, bool make_absolute,
         return fr_err_set(err, FR_EARG, "%s: the file's name is not UTF-8", path);
     if (out->count == MAX_SOURCES)
         return fr_err_set(err, FR_EARG, "more than %d files", MAX_SOURCES);
+    /* results and the queue could not name it */
+    if (!fr_utf8_is_valid(path))
+        return fr_err_set(err, FR_EARG, "%s: the file's name is not valid UTF-8", path);
     grown = realloc(out->items, (out->count + 1) * sizeof *grown);
     if (grown == NULL)
         return fr_err_set(err, FR_ENOMEM, "no memory for the list of files");
@@ -147,6 +152,42 @@ fr_status sources_expand(char **arguments, size_t count, bool make_absolute,
     }
     if (st != FR_OK)
         sources_free(out);
+    return st;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash == NULL ? path : slash + 1;
+}
+
+static int compare_base_names(const void *a, const void *b)
+{
+    return strcmp(base_name(*(const char *const *)a), base_name(*(const char *const *)b));
+}
+
+fr_status sources_check_reject_names(const struct sources *s, const char *error_file,
+                                     struct fr_err *err)
+{
+    const char **sorted;
+    fr_status st = FR_OK;
+
+    if (error_file == NULL || s->count < 2)
+        return FR_OK;
+    sorted = malloc(s->count * sizeof *sorted);
+    if (sorted == NULL)
+        return fr_err_set(err, FR_ENOMEM, "no memory for the list of files");
+    memcpy(sorted, s->items, s->count * sizeof *sorted);
+    qsort(sorted, s->count, sizeof *sorted, compare_base_names);
+    for (size_t i = 1; st == FR_OK && i < s->count; i++)
+        if (compare_base_names(&sorted[i - 1], &sorted[i]) == 0)
+            st = fr_err_set(err, FR_EARG,
+                            "%s and %s would share the reject file %s.%s: give them a "
+                            "command each, with a "
+                            "-e of its own",
+                            sorted[i - 1], sorted[i], error_file, base_name(sorted[i]));
+    free(sorted);
     return st;
 }
 

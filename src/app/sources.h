@@ -19,6 +19,10 @@ struct sources {
  */
 fr_status sources_expand(char **arguments, size_t count, bool make_absolute,
                          struct sources *out, struct fr_err *err);
+/* Several sources have a reject file FILE.<base name> each: FR_EARG when two would share
+ * one. */
+fr_status sources_check_reject_names(const struct sources *s, const char *error_file,
+                                     struct fr_err *err);
 void sources_free(struct sources *s);
 /* part2 before part10. */
 int sources_compare_natural(const char *a, const char *b);

@@ -1,5 +1,7 @@
 #include "base/err.h"
 
+#include "base/utf8.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,6 +41,8 @@ fr_status fr_err_set(struct fr_err *err, fr_status st, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(err->text, sizeof err->text, fmt, ap);
     va_end(ap);
+    /* file names and values may hold anything, and a long text is cut anywhere */
+    fr_utf8_mend(err->text);
     return st;
 }
 
@@ -59,6 +63,7 @@ fr_status fr_err_errno(struct fr_err *err, fr_status st, int errnum, const char 
     /* GNU strerror_r: returns the text, in the buffer or in static storage */
     snprintf(err->text + n, sizeof err->text - n, ": %s",
              strerror_r(errnum, reason, sizeof reason));
+    fr_utf8_mend(err->text);
     return st;
 }
 
@@ -102,6 +107,7 @@ fr_status fr_err_wrap(struct fr_err *err, const char *fmt, ...)
     add_text(err, shown);
     add_text(err, ": ");
     add_text(err, old);
+    fr_utf8_mend(err->text);
     return err->status;
 }
 

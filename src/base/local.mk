@@ -6,5 +6,6 @@ libfrbase_a_SOURCES = \
 	src/base/num.c src/base/num.h \
 	src/base/clock.c src/base/clock.h \
 	src/base/secret.c src/base/secret.h \
+	src/base/utf8.c src/base/utf8.h \
 	src/base/sql.c src/base/sql.h \
 	src/base/bulk.h

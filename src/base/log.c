@@ -1,5 +1,7 @@
 #include "base/log.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -12,6 +14,16 @@ void fr_log_init(const char *program, enum fr_log_level level)
 {
     log_program = program;
     atomic_store(&log_level, (int)level);
+}
+
+void fr_log_hold_standard_streams(void)
+{
+    static const int flags[] = {O_WRONLY, O_RDONLY, O_RDWR};
+
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        /* the lowest free number is this one: those below are open */
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", flags[fd]) < 0)
+            return;
 }
 
 void fr_log_set_level(enum fr_log_level level)

@@ -13,6 +13,13 @@ enum fr_log_level { FR_LOG_ERROR, FR_LOG_WARN, FR_LOG_INFO, FR_LOG_DEBUG };
 
 /* program: name in front of each line, borrowed for the life of the process. */
 void fr_log_init(const char *program, enum fr_log_level level);
+/*
+ * To be called first in main(): a program that was started with a standard stream closed
+ * would get a socket or a reject file under its number, and messages would go there.  The
+ * number is taken: standard input and output fail when they are used, standard error
+ * takes everything and shows nothing.
+ */
+void fr_log_hold_standard_streams(void);
 void fr_log_set_level(enum fr_log_level level);
 enum fr_log_level fr_log_get_level(void);
 void fr_log(enum fr_log_level level, const char *fmt, ...)

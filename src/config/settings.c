@@ -1,6 +1,7 @@
 #include "config/option_priv.h"
 
 #include "base/num.h"
+#include "base/utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,6 +89,22 @@ static fr_status set_number(const struct option_spec *o, const char *value, int6
     }
 }
 
+static fr_status set_flag(const char *value, bool *out, const char *shown,
+                          struct fr_err *err)
+{
+    static const char *const words[] = {"0",  "1",   "false", "true",
+                                        "no", "yes", "off",   "on"};
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(value, words[i]) == 0) {
+            *out = i % 2 == 1;
+            return FR_OK;
+        }
+    return fr_err_set(err, FR_EARG,
+                      "%s: \"%s\" is neither on (1, true, yes) nor off (0, false, no)",
+                      shown, value);
+}
+
 static fr_status set_choice(const struct option_spec *o, const char *value, int64_t *out,
                             const char *shown, struct fr_err *err)
 {
@@ -124,11 +141,7 @@ static fr_status add_to_list(struct fr_text_list *list, const char *value,
 
 bool option_is_utf8(const char *text)
 {
-    json_t *probe = json_string(text);
-    bool valid = probe != NULL;
-
-    json_decref(probe);
-    return valid;
+    return fr_utf8_is_valid(text);
 }
 
 fr_status option_set(struct fr_settings *s, const struct option_spec *o,
@@ -145,9 +158,7 @@ fr_status option_set(struct fr_settings *s, const struct option_spec *o,
                           shown);
     switch (o->kind) {
     case OPTION_FLAG:
-        *(bool *)field = strcmp(value, "0") != 0 && strcmp(value, "false") != 0 &&
-                         strcmp(value, "no") != 0;
-        return FR_OK;
+        return set_flag(value, field, shown, err);
     case OPTION_TEXT:
         copy = strdup(value);
         if (copy == NULL)

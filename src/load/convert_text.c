@@ -2,6 +2,8 @@
  * is refused. */
 #include "load/convert.h"
 
+#include "base/utf8.h"
+
 #include <errno.h>
 #include <iconv.h>
 #include <stdio.h>
@@ -18,6 +20,7 @@ struct fr_code_page {
     unsigned char
         *from_unicode; /* BMP_CHARACTERS bytes, 0 = no place (NUL itself aside) */
     iconv_t converter;
+    iconv_t back; /* multi-byte pages alone, else (iconv_t)-1 */
 };
 
 static void page_name(int32_t code_page, char *out, size_t out_bytes)
@@ -86,8 +89,10 @@ fr_status fr_code_page_open(int32_t code_page, struct fr_code_page **out,
     page->single_byte = !is_multi_byte(page->number);
     page_name(page->number, name, sizeof name);
     page->converter = iconv_open(name, "UTF-8");
-    if (page->converter == (iconv_t)-1) {
-        free(page);
+    page->back = page->single_byte ? (iconv_t)-1 : iconv_open("UTF-8", name);
+    if (page->converter == (iconv_t)-1 ||
+        (!page->single_byte && page->back == (iconv_t)-1)) {
+        fr_code_page_close(&page);
         return fr_err_set(
             err, FR_EDATA,
             "code page %d of its collation is not known to this system's iconv",
@@ -109,37 +114,13 @@ void fr_code_page_close(struct fr_code_page **pp)
 {
     if (pp == NULL || *pp == NULL)
         return;
-    iconv_close((*pp)->converter);
+    if ((*pp)->converter != (iconv_t)-1)
+        iconv_close((*pp)->converter);
+    if ((*pp)->back != (iconv_t)-1)
+        iconv_close((*pp)->back);
     free((*pp)->from_unicode);
     free(*pp);
     *pp = NULL;
-}
-
-/* One character of UTF-8; 0 bytes = malformed (overlong, surrogate, beyond U+10FFFF, cut
- * off). */
-static size_t take_utf8(const unsigned char *p, size_t n, uint32_t *out)
-{
-    uint32_t c = p[0];
-
-    if (c < 0x80) {
-        *out = c;
-        return 1;
-    }
-    if (c >= 0xC2 && c <= 0xDF && n >= 2 && (p[1] & 0xC0) == 0x80) {
-        *out = (c & 0x1F) << 6 | (p[1] & 0x3Fu);
-        return 2;
-    }
-    if ((c & 0xF0) == 0xE0 && n >= 3 && (p[1] & 0xC0) == 0x80 && (p[2] & 0xC0) == 0x80) {
-        *out = (c & 0x0F) << 12 | (p[1] & 0x3Fu) << 6 | (p[2] & 0x3Fu);
-        return *out >= 0x800 && (*out < 0xD800 || *out > 0xDFFF) ? 3 : 0;
-    }
-    if (c >= 0xF0 && c <= 0xF4 && n >= 4 && (p[1] & 0xC0) == 0x80 &&
-        (p[2] & 0xC0) == 0x80 && (p[3] & 0xC0) == 0x80) {
-        *out = (c & 0x07) << 18 | (p[1] & 0x3Fu) << 12 | (p[2] & 0x3Fu) << 6 |
-               (p[3] & 0x3Fu);
-        return *out >= 0x10000 && *out <= 0x10FFFF ? 4 : 0;
-    }
-    return 0;
 }
 
 static size_t ascii_prefix(const unsigned char *p, size_t n)
@@ -207,7 +188,7 @@ static enum fr_conversion to_single_byte(const struct fr_code_page *page,
 
     while (in < n) {
         uint32_t ch;
-        size_t bytes = take_utf8(p + in, n - in, &ch);
+        size_t bytes = fr_utf8_take(p + in, n - in, &ch);
 
         if (bytes == 0)
             return bad_utf8(reason, in);
@@ -222,12 +203,39 @@ static enum fr_conversion to_single_byte(const struct fr_code_page *page,
     return FR_CONVERTED;
 }
 
+/*
+ * iconv's tables of the Asian pages hold one-way entries (932: U+00A5 to a backslash,
+ * U+2014 to U+2015's place): what does not come back as it was has no place.  Returns the
+ * first such byte of p, n when there is none.
+ */
+static size_t compare_back(const struct fr_code_page *page, const struct fr_cell *cell,
+                           size_t used, const char *p, size_t n)
+{
+    char *in = (char *)cell->data, chunk[1024];
+    size_t in_left = used, at = 0;
+
+    iconv(page->back, NULL, NULL, NULL, NULL);
+    while (in_left > 0) {
+        char *out = chunk;
+        size_t out_left = sizeof chunk, before = in_left, got;
+
+        (void)iconv(page->back, &in, &in_left, &out, &out_left);
+        got = sizeof chunk - out_left;
+        for (size_t i = 0; i < got; i++, at++)
+            if (at >= n || p[at] != chunk[i])
+                return at;
+        if (in_left == before)
+            return at;
+    }
+    return at;
+}
+
 static enum fr_conversion to_multi_byte(const struct fr_code_page *page, const char *p,
                                         size_t n, struct fr_cell *cell,
                                         struct fr_reason *reason)
 {
     char *in = (char *)(uintptr_t)p, *out = (char *)cell->data;
-    size_t in_left = n, out_left = cell->capacity_bytes;
+    size_t in_left = n, out_left = cell->capacity_bytes, same;
 
     iconv(page->converter, NULL, NULL, NULL, NULL);
     if (iconv(page->converter, &in, &in_left, &out, &out_left) == (size_t)-1 &&
@@ -235,6 +243,14 @@ static enum fr_conversion to_multi_byte(const struct fr_code_page *page, const c
         return fr_refuse(
             reason, "has a character at its byte %zu that code page %d does not have",
             n - in_left + 1, page->number);
+    same = compare_back(page, cell, cell->capacity_bytes - out_left, p, n);
+    if (same < n) {
+        while (same > 0 && ((unsigned char)p[same] & 0xC0) == 0x80)
+            same--;
+        return fr_refuse(
+            reason, "has a character at its byte %zu that code page %d does not have",
+            same + 1, page->number);
+    }
     *cell->length = (int32_t)(cell->capacity_bytes - out_left);
     return FR_CONVERTED;
 }
@@ -244,7 +260,7 @@ static enum fr_conversion copy_utf8(const unsigned char *p, size_t n, size_t asc
 {
     for (size_t i = ascii; i < n;) {
         uint32_t ch;
-        size_t bytes = take_utf8(p + i, n - i, &ch);
+        size_t bytes = fr_utf8_take(p + i, n - i, &ch);
 
         if (bytes == 0)
             return bad_utf8(reason, i);
@@ -309,7 +325,7 @@ enum fr_conversion fr_convert_nchar(const struct fr_converter *c, const char *p,
         put_unit(out, in[i]);
     for (size_t i = ascii; i < n;) {
         uint32_t ch;
-        size_t bytes = take_utf8(in + i, n - i, &ch);
+        size_t bytes = fr_utf8_take(in + i, n - i, &ch);
 
         if (bytes == 0)
             return bad_utf8(reason, i);

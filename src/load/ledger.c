@@ -55,7 +55,8 @@ enum head_column {
     H_SOURCE_HASH,
     H_OBJECT_ID,
     H_CREATE_DATE,
-    H_RANGE_END
+    H_RANGE_END,
+    H_STATE = FR_LEDGER_HEAD_STATE /* of ledger_head alone */
 };
 
 static void read_head(const struct fr_sql_one *one, struct fr_head *h)
@@ -144,8 +145,9 @@ static fr_status insert_head(struct fr_sql *s, const struct fr_head_key *key,
 }
 
 /* The head exists but could not be taken: done, closed, or owned by somebody newer. */
-static fr_status why_not(struct fr_sql *s, const struct fr_head_key *key,
-                         struct fr_head *head, struct fr_err *err)
+static fr_status why_not(struct fr_sql *s, const struct fr_head_key *key, int64_t epoch,
+                         const struct fr_head_identity *id, struct fr_head *head,
+                         struct fr_err *err)
 {
     struct fr_sql_param params[] = {
         fr_sql_in_guid("@load_id", key->load_id),
@@ -157,28 +159,22 @@ static fr_status why_not(struct fr_sql *s, const struct fr_head_key *key,
 
     if (st != FR_OK)
         return fr_err_wrap(err, "ledger");
-    if (!one.found || one.values[1] == NULL)
+    if (!one.found || one.values[H_STATE] == NULL)
         return fr_err_set(err, FR_EFENCED, "the ledger has no head for load %s",
                           key->load_id);
-    if (strcmp(one.values[1], "done") == 0) {
-        memset(head, 0, sizeof *head);
+    if (strcmp(one.values[H_STATE], "done") == 0) {
+        read_head(&one, head);
         head->done = true;
-        head->epoch = fr_sql_one_i64(&one, 0, 0);
-        head->next_offset = fr_sql_one_i64(&one, 2, 0);
-        head->next_row = fr_sql_one_i64(&one, 3, 0);
-        head->rows = fr_sql_one_i64(&one, 4, 0);
-        head->rejected = fr_sql_one_i64(&one, 5, 0);
-        head->skipped = fr_sql_one_i64(&one, 6, 0);
-        head->reject_bytes = fr_sql_one_i64(&one, 7, 0);
-        head->trimmed = fr_sql_one_i64(&one, 8, 0);
-        head->batches = fr_sql_one_i64(&one, 9, 0);
-        return FR_OK;
+        /* a queue has ended this load before and only wants its figures; --resume may
+         * have named another source */
+        return epoch > 0 ? FR_OK : check_identity(&one, id, err);
     }
-    if (strcmp(one.values[1], "closed") == 0)
+    if (strcmp(one.values[H_STATE], "closed") == 0)
         return fr_err_set(err, FR_EFENCED, "load %s was closed by a reset or cancel",
                           key->load_id);
     return fr_err_set(err, FR_EFENCED, "load %s is owned by a newer worker (epoch %s)",
-                      key->load_id, one.values[0] == NULL ? "?" : one.values[0]);
+                      key->load_id,
+                      one.values[H_EPOCH] == NULL ? "?" : one.values[H_EPOCH]);
 }
 
 fr_status fr_ledger_take_over(struct fr_sql *s, const struct fr_head_key *key,
@@ -202,7 +198,7 @@ fr_status fr_ledger_take_over(struct fr_sql *s, const struct fr_head_key *key,
                 return fr_err_wrap(err, "making the ledger's head");
         }
     }
-    return why_not(s, key, head, err);
+    return why_not(s, key, epoch, id, head, err);
 }
 
 fr_status fr_ledger_step(struct fr_sql *s, const struct fr_head_key *key,

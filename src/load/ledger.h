@@ -13,6 +13,9 @@
 #include "base/sql.h"
 #include "load/source.h"
 
+/* The place of `state` in a row of fr_stmt_ledger_head (db/statements.h). */
+enum { FR_LEDGER_HEAD_STATE = 16 };
+
 struct fr_head_key {
     char load_id[FR_GUID_TEXT_BYTES];
     int64_t range_start;

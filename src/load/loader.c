@@ -547,6 +547,8 @@ static fr_status load_from_head(struct loader *l, struct fr_err *err)
     if (!first_reading)
         st = relearn_mapping(l, err);
     if (st == FR_OK && o->error_file != NULL)
+        st = fr_reject_check_path(o->error_file, l->job->source, err);
+    if (st == FR_OK && o->error_file != NULL)
         st = fr_reject_open(o->error_file, (uint64_t)l->head.reject_bytes,
                             (uint64_t)l->head.rejected, &l->reject, err);
     if (st == FR_OK)

@@ -1,6 +1,7 @@
 #include "load/plan.h"
 
 #include "base/num.h"
+#include "base/utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -491,22 +492,14 @@ uint64_t fr_plan_trimmed_values(const struct fr_plan *p)
     return p->trimmed_values;
 }
 
-/* Length of the well-formed printable UTF-8 character at p, 0 when it is not one. */
+/* Length of the printable UTF-8 character at p, 0 when it is not one; controls (C1 too)
+ * would reach a terminal. */
 static size_t printable_length(const unsigned char *p, size_t n)
 {
-    size_t len = p[0] < 0x80                   ? 1
-                 : p[0] >= 0xC2 && p[0] < 0xE0 ? 2
-                 : (p[0] & 0xF0) == 0xE0       ? 3
-                 : p[0] >= 0xF0 && p[0] < 0xF5 ? 4
-                                               : 0;
+    uint32_t ch = 0;
+    size_t len = fr_utf8_take(p, n, &ch);
 
-    if (len == 0 || len > n || (len == 1 && (p[0] < 0x20 || p[0] == 0x7F)))
-        return 0;
-    for (size_t i = 1; i < len; i++)
-        if ((p[i] & 0xC0) != 0x80)
-            return 0;
-    /* C1 controls would reach a terminal */
-    return len == 2 && p[0] == 0xC2 && p[1] < 0xA0 ? 0 : len;
+    return ch < 0x20 || (ch >= 0x7F && ch < 0xA0) ? 0 : len;
 }
 
 void fr_printable(const char *value, size_t n, char out[FR_PRINTABLE_BYTES + 4])

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct fr_reject {
@@ -59,6 +60,46 @@ static uint64_t end_of_line(FILE *f, uint64_t keep_rows)
     return at;
 }
 
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) &&
+           x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+fr_status fr_reject_check_path(const char *path, const char *source, struct fr_err *err)
+{
+    char *notes_path = NULL;
+    fr_status st = FR_OK;
+
+    if (asprintf(&notes_path, "%s.json", path) < 0)
+        return fr_err_set(err, FR_ENOMEM, "no memory for the reject file");
+    if (is_same_file(path, source) || is_same_file(notes_path, source))
+        st = fr_err_set(err, FR_EARG, "reject file %s: it would overwrite the source %s",
+                        path, source);
+    free(notes_path);
+    return st;
+}
+
+/* Cutting must not lengthen: rejects that are gone would come back as NUL bytes. */
+static fr_status check_length(const struct fr_reject *r, uint64_t keep_bytes,
+                              struct fr_err *err)
+{
+    struct stat info;
+
+    if (fstat(fileno(r->rows), &info) != 0)
+        return file_error(r, "", err);
+    if (S_ISREG(info.st_mode) && (uint64_t)info.st_size < keep_bytes)
+        return fr_err_set(err, FR_EARG,
+                          "reject file %s has %lld bytes of the %llu this load has "
+                          "rejected so far: put "
+                          "it back, or begin the load anew",
+                          r->path, (long long)info.st_size,
+                          (unsigned long long)keep_bytes);
+    return FR_OK;
+}
+
 fr_status fr_reject_open(const char *path, uint64_t keep_bytes, uint64_t keep_rows,
                          struct fr_reject **out, struct fr_err *err)
 {
@@ -73,10 +114,11 @@ fr_status fr_reject_open(const char *path, uint64_t keep_bytes, uint64_t keep_ro
         goto out;
     }
     r->rows = open_at(path);
-    if (r->rows == NULL || !cut(r->rows, keep_bytes)) {
+    st = r->rows == NULL ? file_error(r, "", err) : check_length(r, keep_bytes, err);
+    if (st == FR_OK && !cut(r->rows, keep_bytes))
         st = file_error(r, "", err);
+    if (st != FR_OK)
         goto out;
-    }
     r->bytes = keep_bytes;
     /* beside a device there is no place for notes */
     if (is_device(r->rows) || strncmp(path, "/dev/", 5) == 0)

@@ -12,8 +12,14 @@
 
 struct fr_reject; /* opaque */
 
-/* Opens (creates) both files and cuts them to keep_bytes and keep_rows.  FR_EIO names the
- * file. */
+/* FR_EARG when the reject file or its notes are the source itself, by whatever name:
+ * opening would empty it. */
+fr_status fr_reject_check_path(const char *path, const char *source, struct fr_err *err);
+
+/*
+ * Opens (creates) both files and cuts them to keep_bytes and keep_rows.  FR_EIO names the
+ * file; FR_EARG: it is shorter than keep_bytes.
+ */
 fr_status fr_reject_open(const char *path, uint64_t keep_bytes, uint64_t keep_rows,
                          struct fr_reject **out, struct fr_err *err);
 void fr_reject_close(struct fr_reject **rp);

@@ -18,7 +18,7 @@
 enum {
     HEAD_BYTES = 64 * 1024,
     RAW_BYTES = 256 * 1024,
-    MAGIC_BYTES = 8,
+    MAGIC_BYTES = 10,
     STREAM_POLL_MS = 200
 };
 
@@ -32,8 +32,8 @@ struct fr_source {
     size_t head_bytes;
     size_t head_used;
     struct archive *archive; /* NULL: not compressed */
-    bool unpacks_to_nothing;
-    iconv_t converter; /* (iconv_t)-1: already UTF-8 */
+    bool archive_is_empty;   /* something compressed of no bytes */
+    iconv_t converter;       /* (iconv_t)-1: already UTF-8 */
     /* of a compressed file: libarchive unpacks from here until it asks for more, so
      * nothing else may be put in it */
     char packed[RAW_BYTES];
@@ -133,12 +133,18 @@ static bool is_compressed(const char *p, size_t n)
         const char *bytes;
         size_t n;
     } magics[] = {{"\x1f\x8b", 2},
-                  {"BZh", 3},
                   {"\xfd"
                    "7zXZ\0",
                    6},
                   {"\x28\xb5\x2f\xfd", 4},
                   {"\x04\x22\x4d\x18", 4}};
+
+    /* bzip2's mark alone could be text: its first block's, or its end's, comes behind it
+     */
+    if (n >= MAGIC_BYTES && memcmp(p, "BZh", 3) == 0 && p[3] >= '1' && p[3] <= '9' &&
+        (memcmp(p + 4, "\x31\x41\x59\x26\x53\x59", 6) == 0 ||
+         memcmp(p + 4, "\x17\x72\x45\x38\x50\x90", 6) == 0))
+        return true;
 
     for (size_t i = 0; i < sizeof magics / sizeof magics[0]; i++)
         if (n >= magics[i].n && memcmp(p, magics[i].bytes, magics[i].n) == 0)
@@ -146,10 +152,18 @@ static bool is_compressed(const char *p, size_t n)
     return false;
 }
 
+static fr_status unpacking_failed(struct fr_source *s, struct fr_err *err)
+{
+    const char *why = archive_error_string(s->archive);
+
+    return fr_err_set(err, FR_EIO, "unpacking %s: %s", s->path,
+                      why != NULL ? why : "the file is damaged or cut off");
+}
+
 static fr_status open_archive(struct fr_source *s, struct fr_err *err)
 {
     struct archive_entry *entry;
-    int got;
+    int rc;
 
     s->archive = archive_read_new();
     if (s->archive == NULL)
@@ -157,14 +171,11 @@ static fr_status open_archive(struct fr_source *s, struct fr_err *err)
     archive_read_support_filter_all(s->archive);
     archive_read_support_format_raw(s->archive);
     archive_read_support_format_empty(s->archive);
-    got = archive_read_open(s->archive, s, NULL, archive_read_cb, NULL);
-    if (got == ARCHIVE_OK)
-        got = archive_read_next_header(s->archive, &entry);
-    s->unpacks_to_nothing = got == ARCHIVE_EOF;
-    if (got != ARCHIVE_OK && got != ARCHIVE_EOF)
-        return fr_err_set(err, FR_EIO, "unpacking %s: %s", s->path,
-                          archive_error_string(s->archive));
-    return FR_OK;
+    if (archive_read_open(s->archive, s, NULL, archive_read_cb, NULL) != ARCHIVE_OK)
+        return unpacking_failed(s, err);
+    rc = archive_read_next_header(s->archive, &entry);
+    s->archive_is_empty = rc == ARCHIVE_EOF && archive_errno(s->archive) == 0;
+    return rc == ARCHIVE_OK || s->archive_is_empty ? FR_OK : unpacking_failed(s, err);
 }
 
 /* Unpacked bytes, still in the file's encoding. */
@@ -176,12 +187,9 @@ static fr_status read_unpacked(struct fr_source *s, char *out, size_t n, size_t 
     if (s->archive == NULL)
         return read_file(s, out, n, got, err);
     *got = 0;
-    if (s->unpacks_to_nothing)
-        return FR_OK;
-    r = archive_read_data(s->archive, out, n);
+    r = s->archive_is_empty ? 0 : archive_read_data(s->archive, out, n);
     if (r < 0)
-        return fr_err_set(err, FR_EIO, "unpacking %s: %s", s->path,
-                          archive_error_string(s->archive));
+        return unpacking_failed(s, err);
     *got = (size_t)r;
     return FR_OK;
 }
@@ -397,12 +405,33 @@ static fr_status read_converted(struct fr_source *s, char *out, size_t n, size_t
     }
 }
 
+/* At its end: a file that was written to, or cut, while it was read may have lost the end
+ * of its last row. */
+static fr_status check_unchanged(const struct fr_source *s, struct fr_err *err)
+{
+    struct stat now;
+
+    if (!s->identity.can_reread)
+        return FR_OK;
+    if (fstat(s->fd, &now) != 0)
+        return fr_err_errno(err, FR_EIO, errno, "%s", s->path);
+    if ((int64_t)now.st_size != s->identity.bytes ||
+        (int64_t)now.st_mtim.tv_sec * 1000000000 + now.st_mtim.tv_nsec !=
+            s->identity.mtime_ns)
+        return fr_err_set(err, FR_EDATA,
+                          "the file was changed while it was loaded (%lld bytes at the "
+                          "start, %lld now)",
+                          (long long)s->identity.bytes, (long long)now.st_size);
+    return FR_OK;
+}
+
 fr_status fr_source_read(struct fr_source *s, char *out, size_t n, size_t *got,
                          struct fr_err *err)
 {
-    if (s->converter != (iconv_t)-1)
-        return read_converted(s, out, n, got, err);
-    return read_encoded(s, out, n, got, err);
+    fr_status st = s->converter != (iconv_t)-1 ? read_converted(s, out, n, got, err)
+                                               : read_encoded(s, out, n, got, err);
+
+    return st == FR_OK && *got == 0 && n > 0 ? check_unchanged(s, err) : st;
 }
 
 fr_status fr_source_skip_to(struct fr_source *s, uint64_t offset, struct fr_err *err)

@@ -1,5 +1,6 @@
 #include "rack/coordinator_priv.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 
 #include <signal.h>
@@ -9,7 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SECOND_STOP_KILLS_MS = 3000, RESPAWN_BASE = 10, RESPAWN_PER_CHILD = 3 };
+enum {
+    SECOND_STOP_KILLS_MS = 3000,
+    RESPAWN_BASE = 10,
+    RESPAWN_PER_CHILD = 3,
+    STOPPING_RETRY_MS = 5000
+};
 
 /* -- messages
  * ------------------------------------------------------------------------------------------
@@ -434,7 +440,8 @@ static size_t schedulers_seen(const struct coordinator *c)
 
 /* The queue has the last word on what failed: a worker that died cannot report its task.
  */
-static fr_status close_run(struct coordinator *c, int *exit_status, struct fr_err *err)
+static fr_status try_close_run(struct coordinator *c, int *exit_status,
+                               struct fr_err *err)
 {
     struct fr_result_totals t;
     struct fr_run_totals totals;
@@ -468,6 +475,36 @@ static fr_status close_run(struct coordinator *c, int *exit_status, struct fr_er
     return fr_run_end(c->control, c->run_id, &totals, err);
 }
 
+/*
+ * The control connection idled while the workers loaded: the server may have gone and
+ * come back, or may yet.  Each call of a lost session begins with a new one, and all
+ * calls of try_close_run() may be repeated.
+ */
+static void close_run(struct coordinator *c, int *exit_status)
+{
+    uint64_t since_ms = fr_clock_ms();
+    uint64_t limit_ms =
+        c->stopping ? STOPPING_RETRY_MS : (uint64_t)c->settings->retry_for_s * 1000;
+    struct fr_err err = {0};
+
+    for (unsigned round = 1;; round++) {
+        uint64_t wait_ms = round == 1 ? 0 : fr_backoff_ms(round, 250, 5000);
+        fr_status st = try_close_run(c, exit_status, &err);
+
+        if (st == FR_OK)
+            return;
+        if ((st != FR_ELOST && st != FR_ECONNECT) ||
+            fr_clock_ms() - since_ms + wait_ms > limit_ms)
+            break;
+        fr_sleep_ms(wait_ms);
+    }
+    /* the tasks' figures are still worth showing */
+    fr_log(FR_LOG_ERROR, "the end of run %lld could not be recorded: %s",
+           (long long)c->run_id, err.text);
+    if (*exit_status == 0)
+        *exit_status = 1;
+}
+
 static fr_status sum_up(struct coordinator *c, int *exit_status, struct fr_err *err)
 {
     struct fr_result_totals t;
@@ -493,7 +530,9 @@ static fr_status sum_up(struct coordinator *c, int *exit_status, struct fr_err *
         *exit_status = c->first_exit;
     if (c->stopping)
         *exit_status = 4;
-    return c->control == NULL ? FR_OK : close_run(c, exit_status, err);
+    if (c->control != NULL)
+        close_run(c, exit_status);
+    return FR_OK;
 }
 
 static void release(struct coordinator *c)

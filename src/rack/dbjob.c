@@ -1,10 +1,13 @@
 /* Calls to the control database that the loop must not wait for. */
 #include "rack/coordinator_priv.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+
+enum { MAX_TRIES = 5 };
 
 struct dbjob {
     uv_work_t work;
@@ -21,7 +24,15 @@ static void run_job(uv_work_t *work)
 {
     struct dbjob *j = work->data;
 
-    j->status = j->run(j, &j->err);
+    /* the connection idles between the jobs: one that was lost meanwhile is made anew by
+     * the next call */
+    for (unsigned round = 1; round <= MAX_TRIES; round++) {
+        j->status = j->run(j, &j->err);
+        if (j->status != FR_ELOST && j->status != FR_ECONNECT)
+            return;
+        if (round < MAX_TRIES)
+            fr_sleep_ms(fr_backoff_ms(round, 250, 2000));
+    }
 }
 
 static void job_done(uv_work_t *work, int status)

@@ -368,6 +368,7 @@ int main(int argc, char **argv)
     struct fr_err err = {0};
     fr_status st;
 
+    fr_log_hold_standard_streams();
     fr_log_init("fullrackd", FR_LOG_WARN);
     signal(SIGPIPE, SIG_IGN);
     if (o == NULL)

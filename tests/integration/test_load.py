@@ -415,5 +415,130 @@ def test_options_from_environment_and_file(r):
     equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(3,)], "rows")
 
 
+def test_names_and_values_that_are_not_utf8(r):
+    """JSON carries names to the workers: what it cannot hold is said at once, and no malformed value breaks a message."""
+    r.fresh("CREATE TABLE dbo.t (v varchar(20) NULL)")
+    name = os.path.join(r.dir.encode(), b"lat\xe9in.txt")
+    open(name, "wb").write(b"x\n")
+    for args in (("load", "dbo.t", os.fsdecode(name)), ("load", "dbo.t", os.path.join(r.dir, "lat*in.txt")),
+                 ("load", os.fsdecode(b"t\xe9"), "x"), ("load", "dbo.t", "x", "-t", os.fsdecode(b"\xa7"))):
+        r.fullrack(*args, exit=2)
+        check("UTF-8" in r.err, "message of %r" % (args,), r.err)
+    f = r.file("bad.txt", b"ok\n\xed\xa0\x80\n\xc0\x80\n\xf4\x90\x80\x80\n")
+    e = os.path.join(r.dir, "rejects8")
+    d = r.json("load", "dbo.t", f, "-m", "5", "-e", e)
+    equal((d["rows"], d["rejected"]), (1, 3), "counts")
+    equal(open(e, "rb").read(), b"\xed\xa0\x80\n\xc0\x80\n\xf4\x90\x80\x80\n", "reject file")
+    long_name = r.file("x" + "\u00e9" * 100, b"a" * 30 + b"\n")
+    for _ in range(2):      # a text that is cut in the middle of a character
+        r.fullrack("load", "dbo.t", long_name, exit=1)
+        check("takes 20" in r.err, "message", r.err)
+
+
+def test_rejects_never_overwrite(r):
+    """Neither the source, nor the rejects of another source, nor NULs for a reject file that is gone."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    f = r.file("src.txt", "1\nx\n2\n")
+    link = os.path.join(r.dir, "link.txt")
+    os.symlink(f, link)
+    notes = r.file("n.json", "1\nx\n2\n")
+    for source, e in ((f, f), (f, link), (notes, os.path.join(r.dir, "n"))):
+        r.fullrack("load", "dbo.t", source, "-m", "5", "-e", e, exit=2)
+        check("overwrite" in r.err, "message", r.err)
+        equal(open(source).read(), "1\nx\n2\n", "the source")
+    for folder in ("one", "two"):
+        os.mkdir(os.path.join(r.dir, folder))
+    a, b = r.file("one/same.csv", "1\nx\n"), r.file("two/same.csv", "2\ny\n")
+    r.fullrack("load", "dbo.t", a, b, "-m", "5", "-e", os.path.join(r.dir, "rj"), exit=2)
+    check("share" in r.err, "message", r.err)
+    e = os.path.join(r.dir, "gone")
+    g = r.file("g.txt", "x\n1\n2\n3\ny\nz\n")
+    t = r.json("load", "dbo.t", g, "-b", "2", "-m", "1", "-e", e, exit=1)["tasks"][0]
+    os.unlink(e)
+    r.fullrack("load", "dbo.t", g, "-b", "2", "-m", "9", "-e", e, "--resume", t["load_id"], exit=2)
+    check("0 bytes of the 2" in r.err, "message", r.err)
+    open(e, "w").write("x\nnot committed")
+    d = r.json("load", "dbo.t", g, "-b", "2", "-m", "9", "-e", e, "--resume", t["load_id"])
+    equal((d["rows"], d["rejected"]), (3, 3), "counts")
+    equal(open(e).read(), "x\ny\nz\n", "reject file")
+
+
+def test_compressed_nothing_and_look_alikes(r):
+    import bz2, gzip, lzma
+    r.fresh("CREATE TABLE dbo.t (v varchar(20) NULL)")
+    for name, content, rows in (("n.gz", gzip.compress(b""), 0), ("n.bz2", bz2.compress(b""), 0), ("n.xz", lzma.compress(b""), 0),
+                                ("t.gz", gzip.compress(b"a\nb\n"), 2), ("t.bz2", bz2.compress(b"a\nb\n"), 2),
+                                ("text", b"BZhang\n", 1), ("text9", b"BZh9\n", 1)):
+        equal(r.json("load", "dbo.t", r.file(name, content))["rows"], rows, name)
+    r.fullrack("load", "dbo.t", r.file("cut.gz", gzip.compress(b"a\nb\n" * 50)[:20]), exit=1)
+    check("damaged" in r.err or "truncated" in r.err, "message", r.err)
+
+
+def test_file_changes_during_the_load(r):
+    """A last row may be half written: nothing of an unfinished batch stays."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    for change in (lambda f: f.write(b"12"), lambda f: f.truncate(20000001)):
+        r.sql("DELETE FROM dbo.t")
+        path = r.file("grows.txt", b"1000000\n" * 3000000)
+        p = r.spawn("load", "dbo.t", path, "-b", "0")
+        worker = wait_until("the worker", 10, lambda: children_of(p.pid))[0]
+        wait_until("it reads", 30, lambda: any(os.path.realpath("/proc/%d/fd/%s" % (worker, n)) == path
+                                              for n in os.listdir("/proc/%d/fd" % worker)))
+        with open(path, "r+b") as f:
+            f.seek(0, 2)
+            change(f)
+        out, err = p.communicate(timeout=100)
+        equal(p.returncode, 1, "exit status (%s)" % err)
+        check("changed while it was loaded" in err, "message", err)
+        equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(0,)], "rows")
+
+
+def test_done_load_resumed(r):
+    """The figures come back whole; another source under the id of a done load is refused, not taken for loaded."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v varchar(5) NULL)")
+    f, g = r.file("f.csv", "id,v\n1,a\n\n2,b\n"), r.file("g.csv", "id,v\n7,a\n")
+    t = r.json("load", "dbo.t", f, "--format", "csv", "--header", "match")["tasks"][0]
+    again = r.json("load", "dbo.t", f, "--format", "csv", "--header", "match", "--resume", t["load_id"])["tasks"][0]
+    for key in ("state", "rows", "rejected", "skipped", "bytes_read"):
+        equal(again[key], t[key], key)
+    r.fullrack("load", "dbo.t", g, "--format", "csv", "--header", "match", "--resume", t["load_id"], exit=2)
+    check("has changed" in r.err, "message", r.err)
+    equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(2,)], "rows")
+
+
+def test_resume_maps_as_the_start_did(r):
+    """Rows in front of -F do not fix the mapping, neither at first nor when it is learnt again."""
+    r.fresh("CREATE TABLE dbo.t (id int IDENTITY(1,1) NOT NULL, a int NOT NULL)")
+    f = r.file("m.csv", "7,7\n10\n20\nx\n30\n")
+    t = r.json("load", "dbo.t", f, "--format", "csv", "-F", "2", "-b", "1", exit=1)["tasks"][0]
+    equal(t["rows"], 2, "rows before the bad one")
+    d = r.json("load", "dbo.t", f, "--format", "csv", "-F", "2", "-b", "1", "-m", "1", "--resume", t["load_id"])
+    equal((d["rows"], d["rejected"]), (3, 1), "counts")
+    equal(r.sql("SELECT a FROM dbo.t ORDER BY a"), [(10,), (20,), (30,)], "rows")
+
+
+def test_closed_standard_streams(r):
+    """A socket or a file of ours must not get their numbers."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    f = r.file("one.txt", "1\nx\n")
+    command = " ".join("'%s'" % a for a in r.command("load", "dbo.t", f, "-m", "1"))
+    for closed, status in (("<&-", 0), ("2>&-", 0), (">&-", 1), ("<&- >&- 2>&-", 1)):
+        p = subprocess.run(["sh", "-c", "exec %s %s" % (command, closed)], capture_output=True, env=r.env(), timeout=60)
+        equal(p.returncode, status, "exit status with %s (%r)" % (closed, p.stderr))
+    equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(4,)], "rows")
+    p = subprocess.run(["sh", "-c", "exec %s <&-" % command.replace(f, "-")], capture_output=True, env=r.env(), timeout=60)
+    equal(p.returncode, 1, "exit status of a load from nowhere (%r)" % p.stderr)
+
+
+def test_flags_in_the_environment(r):
+    r.fresh("CREATE TABLE dbo.t (v varchar(9) NULL)")
+    f = r.file("x.txt", " a \n")
+    for value in ("off", "0", "no", "false"):
+        r.fullrack("load", "dbo.t", f, env=r.env(FULLRACK_TRIM=value))
+    equal(r.sql("SELECT DISTINCT DATALENGTH(v) FROM dbo.t"), [(3,)], "lengths")
+    r.fullrack("load", "dbo.t", f, env=r.env(FULLRACK_TRIM="maybe"), exit=2)
+    check("FULLRACK_TRIM" in r.err, "message", r.err)
+
+
 if __name__ == "__main__":
     main(tests_of(sys.modules[__name__]), "--schedulers", "4")

@@ -177,6 +177,25 @@ def test_coordinator_dies_workers_finish(r):
         clean(r)
 
 
+def test_server_restarts_during_a_run(r):
+    """The workers come back within --retry-for, and so does the coordinator, whose connection idled."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    r.fresh_control()
+    n, rows = 12, 20000
+    names = [r.file("restart%d.txt" % i, "".join("%d\n" % (i * rows + j) for j in range(rows))) for i in range(n)]
+    r.fullrack("add", "-q", "dbo.t", *names, "-b", "1000")
+    p = r.spawn("run", "--json", "--workers", "2", "--lease", "3")
+    wait_until("a task is done", 60, lambda: r.sql("SELECT COUNT(*) FROM dbo.work_queue WHERE state = 'done'", "fullrack")[0][0])
+    r.kill_server()
+    r.server.stdout.close()
+    r.start()
+    out, err = p.communicate(timeout=100)
+    equal(p.returncode, 0, "exit status (%s)" % err)
+    check(json.loads(out)["rows"] > 0, "the summary is there", out)
+    equal(r.sql("SELECT COUNT(*), COUNT(DISTINCT id) FROM dbo.t"), [(n * rows, n * rows)], "each row once")
+    equal(r.sql("SELECT state FROM dbo.run", "fullrack"), [("done",)], "state of the run")
+
+
 def test_interrupt(r):
     prepare(r, 4, 300000)
     try:

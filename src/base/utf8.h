@@ -1,0 +1,47 @@
+/*
+ * utf8.h - what is well-formed UTF-8.
+ *
+ * JSON, the queue's nvarchar columns and the terminal take nothing else.  Reentrant; owns
+ * nothing.
+ */
+#ifndef FR_BASE_UTF8_H
+#define FR_BASE_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One character of n >= 1 bytes; 0 bytes = malformed (overlong, surrogate, beyond
+ * U+10FFFF, cut off). */
+static inline size_t fr_utf8_take(const unsigned char *p, size_t n, uint32_t *out)
+{
+    uint32_t c = p[0];
+
+    if (c < 0x80) {
+        *out = c;
+        return 1;
+    }
+    if (c >= 0xC2 && c <= 0xDF && n >= 2 && (p[1] & 0xC0) == 0x80) {
+        *out = (c & 0x1F) << 6 | (p[1] & 0x3Fu);
+        return 2;
+    }
+    if ((c & 0xF0) == 0xE0 && n >= 3 && (p[1] & 0xC0) == 0x80 && (p[2] & 0xC0) == 0x80) {
+        *out = (c & 0x0F) << 12 | (p[1] & 0x3Fu) << 6 | (p[2] & 0x3Fu);
+        return *out >= 0x800 && (*out < 0xD800 || *out > 0xDFFF) ? 3 : 0;
+    }
+    if (c >= 0xF0 && c <= 0xF4 && n >= 4 && (p[1] & 0xC0) == 0x80 &&
+        (p[2] & 0xC0) == 0x80 && (p[3] & 0xC0) == 0x80) {
+        *out = (c & 0x07) << 18 | (p[1] & 0x3Fu) << 12 | (p[2] & 0x3Fu) << 6 |
+               (p[3] & 0x3Fu);
+        return *out >= 0x10000 && *out <= 0x10FFFF ? 4 : 0;
+    }
+    return 0;
+}
+
+bool fr_utf8_is_valid(const char *text);
+
+/* Make the text well-formed in place: a malformed byte becomes '?', a character cut off
+ * at the end goes. */
+void fr_utf8_mend(char *text);
+
+#endif
