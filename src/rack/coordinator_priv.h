@@ -15,8 +15,9 @@ enum { CHILD_NAME_BYTES = 32, CHILD_ERROR_BYTES = 512, MAX_TASK_ATTEMPTS = 5 };
 /* A child's life: see child_set_state() for the legal steps. */
 #define CHILD_STATE_MAP(X)                                                               \
     X(CHILD_STARTING, "starting")                                                        \
-    X(CHILD_WAITING, "waiting") X(CHILD_ARMED, "armed") X(CHILD_RUNNING, "running")      \
-        X(CHILD_ENDED, "ended") X(CHILD_GONE, "ended")
+    X(CHILD_WAITING, "waiting")                                                          \
+    X(CHILD_ARMED, "armed") X(CHILD_RUNNING, "running") X(CHILD_ENDED, "ended")          \
+        X(CHILD_GONE, "ended")
 enum child_state {
 #define CHILD_STATE_ENUM(name, text) name,
     CHILD_STATE_MAP(CHILD_STATE_ENUM)
@@ -81,7 +82,6 @@ struct coordinator {
     uint64_t run_started_ms;
     struct fr_view *view;
     int64_t tasks_known;
-    size_t jobs_pending; /* calls to the control database under way */
     bool loop_closing;
     int first_exit; /* of a child that could not begin */
     char first_error[CHILD_ERROR_BYTES];

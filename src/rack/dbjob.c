@@ -39,7 +39,6 @@ static void job_done(uv_work_t *work, int status)
 {
     struct dbjob *j = work->data;
 
-    j->c->jobs_pending--;
     if (status == 0 && j->status != FR_OK)
         fr_log(FR_LOG_WARN, "%s: %s", j->what, j->err.text);
     free(j);
@@ -49,9 +48,7 @@ static void start_job(struct coordinator *c, struct dbjob *j)
 {
     j->c = c;
     j->work.data = j;
-    if (uv_queue_work(&c->loop, &j->work, run_job, job_done) == 0)
-        c->jobs_pending++;
-    else
+    if (uv_queue_work(&c->loop, &j->work, run_job, job_done) != 0)
         free(j);
 }
 
