@@ -82,7 +82,7 @@ fr_status fr_err_wrap(struct fr_err *err, const char *fmt, ...)
 {
     va_list ap;
     char prefix[PREFIX_BYTES], old[FR_ERR_TEXT_BYTES];
-    const size_t room = sizeof err->text - sizeof ": ";
+    const size_t room = FR_ERR_TEXT_BYTES - sizeof ": ";
     const char *shown = prefix;
     size_t n, kept;
 

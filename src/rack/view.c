@@ -167,13 +167,14 @@ void fr_view_draw(struct fr_view *v, const struct fr_view_worker *workers, size_
     struct fr_buf b;
     size_t columns, lines, shown;
     uint64_t now = fr_clock_ms();
-    double seconds = (double)(now - v->drawn_ms) / 1000.0;
+    double seconds;
     double all = totals->elapsed_ms > 0
                      ? (double)totals->rows * 1000.0 / (double)totals->elapsed_ms
                      : 0;
 
     if (v == NULL || v->quiet || !remember(v, count))
         return;
+    seconds = (double)(now - v->drawn_ms) / 1000.0;
     window_size(&columns, &lines);
     shown = v->terminal && count + 2 > lines ? lines - 3 : count;
     fr_buf_init(&b, MAX_PICTURE_BYTES);
