@@ -66,6 +66,17 @@ def test_nul_bytes_are_data(r):
     equal(r.sql("SELECT DATALENGTH(v), DATALENGTH(w) FROM dbo.t ORDER BY id"), [(3, 2), (1, 4)], "lengths")
 
 
+def test_code_page_of_each_column(r):
+    """db-lib names one collation for the whole stream; each column's own code page counts."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, j varchar(40) COLLATE Japanese_CI_AS NULL, g varchar(40) COLLATE Greek_CI_AS NULL, "
+            "l varchar(40) NULL, u varchar(40) COLLATE Latin1_General_100_CI_AS_SC_UTF8 NULL)")
+    f = r.file("pages.txt", "1\t\u65e5\u672c\u8a9e\t\u03b1\u03b2\t\u00e9\u20ac\t\u0416\n")
+    r.fullrack("load", "dbo.t", f)
+    equal(r.sql("SELECT CONVERT(nvarchar(40), j), CONVERT(nvarchar(40), g), CONVERT(nvarchar(40), l), CONVERT(nvarchar(40), u), "
+                "CONVERT(varbinary(40), j) FROM dbo.t"),
+          [("\u65e5\u672c\u8a9e", "\u03b1\u03b2", "\u00e9\u20ac", "\u0416", "\u65e5\u672c\u8a9e".encode("cp932"))], "texts")
+
+
 def test_rejects_keep_original_bytes(r):
     r.fresh("CREATE TABLE dbo.t (id int NOT NULL, q int NULL)")
     f = r.file("bad.csv", "1,10\n2,1O\n3,30\r\n\"x\"\"y\",4\n5,50\n")

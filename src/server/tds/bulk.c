@@ -4,6 +4,7 @@
  */
 #include "server/net/server.h"
 #include "server/tds/serve_priv.h"
+#include "server/value/collation.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,6 +86,10 @@ static enum bulk_end read_column(struct bulk *b, size_t i)
         sqlerr_set(&b->e, 4816, (int)i + 1);
         return fail(b);
     }
+    /* db-lib names the connection's collation for every column and sends the column's own
+       code page: where the stream says no more than the default, the table decides */
+    if (b->wts[i].type.collation == COLLATION_DEFAULT)
+        b->wts[i].type.collation = b->declared[i].type.collation;
     /* text, ntext and image: the table's name, as one text whatever the version */
     if (b->wts[i].length == WIRE_LONG &&
         (!tds_read_u16(r, &units) || !tds_skip(r, 2u * units)))
