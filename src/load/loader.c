@@ -181,7 +181,9 @@ static fr_status start_reader(struct loader *l, struct fr_source **source, uint6
     size_t window = (size_t)l->job->options->max_field_bytes + WINDOW_SLACK_BYTES;
     fr_status st = fr_source_skip_to(*source, from, err);
 
-    return st == FR_OK ? fr_reader_start(source, window, out, err) : st;
+    if (st != FR_OK)
+        return fr_err_wrap(err, "%s", l->job->source);
+    return fr_reader_start(source, window, out, err);
 }
 
 static fr_status open_source(struct loader *l, struct fr_err *err)

@@ -8,6 +8,8 @@ libfrclient_a_SOURCES += \
 	src/load/convert_text.c
 libfrclient_a_SOURCES += \
 	src/load/source.c src/load/source.h \
+	src/load/gunzip.c src/load/gunzip.h \
+	src/load/encoding.c src/load/encoding.h \
 	src/load/reader.c src/load/reader.h \
 	src/load/plan.c src/load/plan.h \
 	src/load/reject.c src/load/reject.h \

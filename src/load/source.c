@@ -1,17 +1,17 @@
 #include "load/source.h"
 
 #include "base/num.h"
+#include "load/gunzip.h"
 
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <iconv.h>
 #include <poll.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,8 +19,12 @@ enum {
     HEAD_BYTES = 64 * 1024,
     RAW_BYTES = 256 * 1024,
     MAGIC_BYTES = 10,
+    LZ4_END_BYTES = 4,
+    SHOWN_BYTES = 4,
     STREAM_POLL_MS = 200
 };
+
+enum packing { NOT_PACKED, PACKED_GZIP, PACKED_LZ4, PACKED_OTHER };
 
 struct fr_source {
     char *path;
@@ -31,16 +35,22 @@ struct fr_source {
     char head[HEAD_BYTES]; /* the first bytes of the file: read once, then handed out */
     size_t head_bytes;
     size_t head_used;
-    struct archive *archive; /* NULL: not compressed */
-    bool archive_is_empty;   /* something compressed of no bytes */
-    iconv_t converter;       /* (iconv_t)-1: already UTF-8 */
-    /* of a compressed file: libarchive unpacks from here until it asks for more, so
-     * nothing else may be put in it */
+    enum packing packing;
+    struct fr_gunzip *gunzip;   /* NULL: not gzip */
+    struct archive *archive;    /* NULL: not another compressed file */
+    bool archive_is_empty;      /* something compressed of no bytes */
+    bool first_are_in_head;     /* the first unpacked bytes, no longer the file's */
+    uint64_t packed_given;      /* bytes of the file that went to the unpacker */
+    size_t end_bytes;           /* and what archive_read_cb() put behind them */
+    struct fr_recoder *decoder; /* NULL: already UTF-8 */
+    /* of a compressed file: it is unpacked from here until more is asked for, so nothing
+     * else may be put in it */
     char packed[RAW_BYTES];
-    char raw[RAW_BYTES]; /* what the converter has not taken yet */
+    char raw[RAW_BYTES]; /* what the decoder has not taken yet */
     size_t raw_from, raw_to;
+    uint64_t encoded_at; /* where raw_from lies in the unpacked bytes */
     bool raw_ended;
-    bool flushed;           /* the converter has given what it held back */
+    bool flushed;           /* the decoder has given what it held back */
     _Atomic bool cancelled; /* by fr_source_cancel(), from another thread */
     uint64_t plain_start;   /* bytes of a BOM in front of a plain file */
 };
@@ -56,8 +66,7 @@ static fr_status wait_for_stream(const struct fr_source *s, struct fr_err *err)
             ready = poll(&p, 1, STREAM_POLL_MS);
         if (ready <= 0 && ((s->stop != NULL && atomic_load(s->stop) != 0) ||
                            atomic_load(&s->cancelled)))
-            return fr_err_set(err, FR_EINTR, "%s: stopped while waiting for input",
-                              s->path);
+            return fr_err_set(err, FR_EINTR, "stopped while waiting for input");
     } while (ready == 0 || (ready < 0 && errno == EINTR));
     return FR_OK;
 }
@@ -78,7 +87,7 @@ static fr_status read_some(const struct fr_source *s, char *out, size_t n, size_
             break;
         }
         if (errno != EINTR)
-            st = fr_err_errno(err, FR_EIO, errno, "reading %s", s->path);
+            st = fr_err_errno(err, FR_EIO, errno, "reading");
     }
     return st;
 }
@@ -113,51 +122,74 @@ static fr_status read_file(struct fr_source *s, char *out, size_t n, size_t *got
     return read_some(s, out, n, got, err);
 }
 
-static la_ssize_t archive_read_cb(struct archive *a, void *ctx, const void **block)
+/* What something packed is unpacked from: packed stays as it is until the next call. */
+static fr_status read_packed(void *ctx, const char **block, size_t *got,
+                             struct fr_err *err)
 {
     struct fr_source *s = ctx;
-    struct fr_err err;
-    size_t got;
+    fr_status st = read_file(s, s->packed, sizeof s->packed, got, err);
 
     *block = s->packed;
-    if (read_file(s, s->packed, sizeof s->packed, &got, &err) != FR_OK) {
+    s->packed_given += st == FR_OK ? *got : 0;
+    return st;
+}
+
+static la_ssize_t archive_read_cb(struct archive *a, void *ctx, const void **block)
+{
+    /* no size of an lz4 block, nor the mark of a frame */
+    static const char lz4_end[LZ4_END_BYTES] = "\xFF\xFF\xFF\xFF";
+    struct fr_source *s = ctx;
+    struct fr_err err;
+    const char *p;
+    size_t got;
+
+    if (read_packed(s, &p, &got, &err) != FR_OK) {
         archive_set_error(a, EIO, "%s", err.text);
         return -1;
+    }
+    *block = p;
+    if (got == 0 && s->packing == PACKED_LZ4 && s->end_bytes == 0) {
+        s->end_bytes = got = LZ4_END_BYTES;
+        *block = lz4_end;
     }
     return (la_ssize_t)got;
 }
 
-static bool is_compressed(const char *p, size_t n)
+static enum packing find_packing(const char *p, size_t n)
 {
     static const struct {
+        enum packing packing;
         const char *bytes;
         size_t n;
-    } magics[] = {{"\x1f\x8b", 2},
-                  {"\xfd"
+    } magics[] = {{PACKED_GZIP, "\x1f\x8b", 2},
+                  {PACKED_OTHER,
+                   "\xfd"
                    "7zXZ\0",
                    6},
-                  {"\x28\xb5\x2f\xfd", 4},
-                  {"\x04\x22\x4d\x18", 4}};
+                  {PACKED_OTHER, "\x28\xb5\x2f\xfd", 4},
+                  {PACKED_LZ4, "\x04\x22\x4d\x18", 4}};
 
     /* bzip2's mark alone could be text: its first block's, or its end's, comes behind it
      */
     if (n >= MAGIC_BYTES && memcmp(p, "BZh", 3) == 0 && p[3] >= '1' && p[3] <= '9' &&
         (memcmp(p + 4, "\x31\x41\x59\x26\x53\x59", 6) == 0 ||
          memcmp(p + 4, "\x17\x72\x45\x38\x50\x90", 6) == 0))
-        return true;
+        return PACKED_OTHER;
 
     for (size_t i = 0; i < sizeof magics / sizeof magics[0]; i++)
         if (n >= magics[i].n && memcmp(p, magics[i].bytes, magics[i].n) == 0)
-            return true;
-    return false;
+            return magics[i].packing;
+    return NOT_PACKED;
 }
 
 static fr_status unpacking_failed(struct fr_source *s, struct fr_err *err)
 {
     const char *why = archive_error_string(s->archive);
 
-    return fr_err_set(err, FR_EIO, "unpacking %s: %s", s->path,
-                      why != NULL ? why : "the file is damaged or cut off");
+    return fr_err_set(
+        err, FR_EIO,
+        "unpacking, at byte %lld of the file: %s: it is damaged or cut off, get it anew",
+        (long long)archive_filter_bytes(s->archive, -1), why != NULL ? why : "bad data");
 }
 
 static fr_status open_archive(struct fr_source *s, struct fr_err *err)
@@ -167,7 +199,7 @@ static fr_status open_archive(struct fr_source *s, struct fr_err *err)
 
     s->archive = archive_read_new();
     if (s->archive == NULL)
-        return fr_err_set(err, FR_ENOMEM, "no memory to unpack %s", s->path);
+        return fr_err_set(err, FR_ENOMEM, "no memory to unpack it");
     archive_read_support_filter_all(s->archive);
     archive_read_support_format_raw(s->archive);
     archive_read_support_format_empty(s->archive);
@@ -175,7 +207,37 @@ static fr_status open_archive(struct fr_source *s, struct fr_err *err)
         return unpacking_failed(s, err);
     rc = archive_read_next_header(s->archive, &entry);
     s->archive_is_empty = rc == ARCHIVE_EOF && archive_errno(s->archive) == 0;
+    /* too short for libarchive to know it: it would hand the packed bytes on */
+    if (!s->archive_is_empty && archive_filter_code(s->archive, 0) == ARCHIVE_FILTER_NONE)
+        return unpacking_failed(s, err);
     return rc == ARCHIVE_OK || s->archive_is_empty ? FR_OK : unpacking_failed(s, err);
+}
+
+/*
+ * Behind the end of bzip2 and lz4 data libarchive ignores what it does not know, and so
+ * would lose rows of a file whose next part is damaged.  Of lz4 it takes the four bytes
+ * in which it looked for another frame; so that these are never the file's last ones,
+ * four that are no frame were put behind the file.
+ */
+static fr_status check_packed_end(struct fr_source *s, struct fr_err *err)
+{
+    uint64_t taken = (uint64_t)archive_filter_bytes(s->archive, -1);
+    /* behind nothing it does not look for more */
+    bool looked = s->packing == PACKED_LZ4 && !s->archive_is_empty;
+    uint64_t expected_end = looked ? LZ4_END_BYTES : 0;
+    const char *block;
+    size_t more = 0;
+    fr_status st = FR_OK;
+
+    if (s->end_bytes == expected_end && taken == s->packed_given + s->end_bytes)
+        st = read_packed(s, &block, &more, err); /* more: no longer equal */
+    if (st != FR_OK ||
+        (s->end_bytes == expected_end && taken == s->packed_given + s->end_bytes))
+        return st;
+    return fr_err_set(err, FR_EIO,
+                      "unpacking, at byte %llu of the file, behind the end of the packed "
+                      "data: there is something else: cut it off, or pack the file anew",
+                      (unsigned long long)(taken - expected_end));
 }
 
 /* Unpacked bytes, still in the file's encoding. */
@@ -184,6 +246,8 @@ static fr_status read_unpacked(struct fr_source *s, char *out, size_t n, size_t 
 {
     la_ssize_t r;
 
+    if (s->gunzip != NULL)
+        return fr_gunzip_read(s->gunzip, out, n, got, err);
     if (s->archive == NULL)
         return read_file(s, out, n, got, err);
     *got = 0;
@@ -191,45 +255,18 @@ static fr_status read_unpacked(struct fr_source *s, char *out, size_t n, size_t 
     if (r < 0)
         return unpacking_failed(s, err);
     *got = (size_t)r;
-    return FR_OK;
+    return r == 0 && n > 0 ? check_packed_end(s, err) : FR_OK;
 }
 
-static bool is_utf8_name(const char *encoding)
-{
-    static const char *const names[] = {"UTF-8", "UTF8", "65001", "CP65001", "ASCII"};
-
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcasecmp(encoding, names[i]) == 0)
-            return true;
-    return false;
-}
-
-/* A byte order mark overrules the option; returns its length. */
-static size_t find_bom(const char *p, size_t n, const char **encoding)
-{
-    if (n >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0) {
-        *encoding = NULL;
-        return 3;
-    }
-    if (n >= 2 && memcmp(p, "\xFF\xFE", 2) == 0) {
-        *encoding = "UTF-16LE";
-        return 2;
-    }
-    if (n >= 2 && memcmp(p, "\xFE\xFF", 2) == 0) {
-        *encoding = "UTF-16BE";
-        return 2;
-    }
-    return 0;
-}
-
-static fr_status choose_encoding(struct fr_source *s, const char *encoding,
+static fr_status choose_encoding(struct fr_source *s, const char *option,
                                  struct fr_err *err)
 {
-    char first[3];
-    size_t n = 0, got, bom;
+    struct fr_encoding *e = &s->identity.encoding;
+    char first[FR_MARK_BYTES];
+    size_t n = 0, got;
     fr_status st;
 
-    /* the first bytes of the unpacked stream; they go to raw and are handed out from
+    /* the first bytes of the unpacked stream; they go to the head and are handed out from
      * there */
     do {
         st = read_unpacked(s, first + n, sizeof first - n, &got, err);
@@ -237,37 +274,32 @@ static fr_status choose_encoding(struct fr_source *s, const char *encoding,
             return st;
         n += got;
     } while (got > 0 && n < sizeof first);
-    bom = find_bom(first, n, &encoding);
-    if (s->archive == NULL)
-        s->head_used -= n - bom; /* a plain file: step back, nothing to convert */
-    if (encoding != NULL && is_utf8_name(encoding))
-        encoding = NULL;
-    if (encoding != NULL && strcasecmp(encoding, "UTF-16") == 0)
-        encoding = "UTF-16LE"; /* without a mark: Windows' order */
-    if (encoding != NULL) {
-        s->converter = iconv_open("UTF-8", encoding);
-        if (s->converter == (iconv_t)-1)
-            return fr_err_set(err, FR_EARG,
-                              "encoding %s is not known to this system's iconv",
-                              encoding);
-    }
-    s->identity.is_plain = s->archive == NULL && encoding == NULL;
-    s->plain_start = s->identity.is_plain ? bom : 0;
-    if (s->archive != NULL) {
-        /* libarchive has given these bytes away: keep what is behind the mark for the
+    st = fr_encoding_choose(first, n, option, e, err);
+    if (st != FR_OK)
+        return st;
+    if (e->name[0] != '\0')
+        st = fr_decoder_open(e, &s->decoder, err);
+    s->encoded_at = e->mark_bytes;
+    s->identity.is_plain = s->packing == NOT_PACKED && s->decoder == NULL;
+    s->plain_start = s->identity.is_plain ? e->mark_bytes : 0;
+    if (s->packing == NOT_PACKED) {
+        s->head_used -= n - e->mark_bytes; /* step back */
+    } else {
+        /* the unpacker has given these bytes away: keep what is behind the mark for the
          * next read */
-        memcpy(s->head, first + bom, n - bom);
-        s->head_bytes = n - bom;
+        memcpy(s->head, first + e->mark_bytes, n - e->mark_bytes);
+        s->head_bytes = n - e->mark_bytes;
         s->head_used = 0;
+        s->first_are_in_head = true;
     }
-    return FR_OK;
+    return st;
 }
 
 /* Unpacked bytes including those choose_encoding() looked at. */
 static fr_status read_encoded(struct fr_source *s, char *out, size_t n, size_t *got,
                               struct fr_err *err)
 {
-    if (s->archive != NULL && s->head_used < s->head_bytes)
+    if (s->first_are_in_head && s->head_used < s->head_bytes)
         return read_file(
             s, out, n < s->head_bytes - s->head_used ? n : s->head_bytes - s->head_used,
             got, err);
@@ -305,7 +337,6 @@ fr_status fr_source_open(const char *path, const char *encoding, const _Atomic i
     s = calloc(1, sizeof *s);
     if (s == NULL)
         return fr_err_set(err, FR_ENOMEM, "no memory for a source");
-    s->converter = (iconv_t)-1;
     s->fd = -1;
     s->stop = stop;
     st = open_file(s, path, &info, err);
@@ -318,13 +349,20 @@ fr_status fr_source_open(const char *path, const char *encoding, const _Atomic i
             ? (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec
             : 0;
     st = read_head(s, err);
-    if (st != FR_OK)
+    if (st != FR_OK) {
+        (void)fr_err_wrap(err, "%s", s->path);
         goto out;
+    }
     s->identity.head_hash = fr_hash(FR_HASH_START, s->head, s->head_bytes);
-    if (is_compressed(s->head, s->head_bytes))
+    s->packing = find_packing(s->head, s->head_bytes);
+    if (s->packing == PACKED_GZIP)
+        st = fr_gunzip_open(read_packed, s, &s->gunzip, err);
+    else if (s->packing != NOT_PACKED)
         st = open_archive(s, err);
     if (st == FR_OK)
         st = choose_encoding(s, encoding, err);
+    if (st != FR_OK)
+        (void)fr_err_wrap(err, "%s", s->path);
 out:
     if (st == FR_OK)
         *out = s;
@@ -342,8 +380,8 @@ void fr_source_close(struct fr_source **sp)
     s = *sp;
     if (s->archive != NULL)
         archive_read_free(s->archive);
-    if (s->converter != (iconv_t)-1)
-        iconv_close(s->converter);
+    fr_gunzip_close(&s->gunzip);
+    fr_recoder_close(&s->decoder);
     if (s->fd >= 0)
         close(s->fd);
     free(s->path);
@@ -361,36 +399,61 @@ const struct fr_source_identity *fr_source_identity(const struct fr_source *s)
     return &s->identity;
 }
 
-/* One step of the converter: what it gives goes to out; more input is read when it
+static fr_status not_in_encoding(const struct fr_source *s, bool ended,
+                                 struct fr_err *err)
+{
+    char shown[3 * SHOWN_BYTES] = "";
+    size_t at = 0;
+    size_t left = s->raw_to - s->raw_from;
+    const char *name = s->identity.encoding.name;
+    const char *where =
+        s->packing == NOT_PACKED ? " of the file" : " of the unpacked file";
+
+    for (size_t i = 0; i < left && i < SHOWN_BYTES; i++)
+        at += (size_t)snprintf(shown + at, sizeof shown - at, "%s%02x", i == 0 ? "" : " ",
+                               (unsigned char)s->raw[s->raw_from + i]);
+    if (ended)
+        return fr_err_set(
+            err, FR_EDATA,
+            "byte %llu%s: %s: the text ends in the middle of a character of "
+            "%s: the file is cut off, or in another encoding (-C)",
+            (unsigned long long)s->encoded_at, where, shown, name);
+    return fr_err_set(err, FR_EDATA,
+                      "byte %llu%s: %s: no character of %s begins so: mend the file, or "
+                      "give the encoding it is in with -C",
+                      (unsigned long long)s->encoded_at, where, shown, name);
+}
+
+/* One step of the decoder: what it gives goes to out; more input is read when it
  * starves. */
-static fr_status read_converted(struct fr_source *s, char *out, size_t n, size_t *got,
-                                struct fr_err *err)
+static fr_status read_decoded(struct fr_source *s, char *out, size_t n, size_t *got,
+                              struct fr_err *err)
 {
     *got = 0;
     for (;;) {
-        char *in = s->raw + s->raw_from, *pout = out;
+        const char *in = s->raw + s->raw_from;
+        char *pout = out;
         size_t in_left = s->raw_to - s->raw_from, out_left = n, more;
-        size_t rc = iconv(s->converter, &in, &in_left, &pout, &out_left);
-        int why = errno;
+        enum fr_recoded why = fr_recode(s->decoder, &in, &in_left, &pout, &out_left);
         fr_status st;
 
+        s->encoded_at += s->raw_to - in_left - s->raw_from;
         s->raw_from = s->raw_to - in_left;
         *got = n - out_left;
-        if (rc == (size_t)-1 && why == EILSEQ)
-            return fr_err_set(err, FR_EDATA,
-                              "%s is not in the encoding given with -C: malformed bytes",
-                              s->path);
         if (*got > 0)
-            return FR_OK;
-        if (s->raw_ended && in_left > 0)
-            return fr_err_set(err, FR_EDATA, "%s ends in the middle of a character",
-                              s->path);
+            return FR_OK; /* an error behind it comes with the next read, in its place */
+        if (why == FR_RECODED_FULL)
+            return fr_err_set(err, FR_EDATA,
+                              "byte %llu: %zu bytes are too few for a character",
+                              (unsigned long long)s->encoded_at, n);
+        if (why == FR_RECODED_BAD || (s->raw_ended && in_left > 0))
+            return not_in_encoding(s, why != FR_RECODED_BAD, err);
         if (s->raw_ended && s->flushed)
             return FR_OK;
         if (s->raw_ended) {
             /* a letter that a combining mark may follow (CP1255, CP1258) waits for it */
             s->flushed = true;
-            (void)iconv(s->converter, NULL, NULL, &pout, &out_left);
+            (void)fr_recode_end(s->decoder, &pout, &out_left);
             *got = n - out_left;
             return FR_OK;
         }
@@ -414,13 +477,13 @@ static fr_status check_unchanged(const struct fr_source *s, struct fr_err *err)
     if (!s->identity.can_reread)
         return FR_OK;
     if (fstat(s->fd, &now) != 0)
-        return fr_err_errno(err, FR_EIO, errno, "%s", s->path);
+        return fr_err_errno(err, FR_EIO, errno, "it cannot be looked at");
     if ((int64_t)now.st_size != s->identity.bytes ||
         (int64_t)now.st_mtim.tv_sec * 1000000000 + now.st_mtim.tv_nsec !=
             s->identity.mtime_ns)
         return fr_err_set(err, FR_EDATA,
                           "the file was changed while it was loaded (%lld bytes at the "
-                          "start, %lld now)",
+                          "start, %lld now): load it again when it is whole",
                           (long long)s->identity.bytes, (long long)now.st_size);
     return FR_OK;
 }
@@ -428,8 +491,8 @@ static fr_status check_unchanged(const struct fr_source *s, struct fr_err *err)
 fr_status fr_source_read(struct fr_source *s, char *out, size_t n, size_t *got,
                          struct fr_err *err)
 {
-    fr_status st = s->converter != (iconv_t)-1 ? read_converted(s, out, n, got, err)
-                                               : read_encoded(s, out, n, got, err);
+    fr_status st = s->decoder != NULL ? read_decoded(s, out, n, got, err)
+                                      : read_encoded(s, out, n, got, err);
 
     return st == FR_OK && *got == 0 && n > 0 ? check_unchanged(s, err) : st;
 }
@@ -443,11 +506,13 @@ fr_status fr_source_skip_to(struct fr_source *s, uint64_t offset, struct fr_err 
     if (s->identity.is_plain && s->identity.can_reread) {
         if ((int64_t)(offset + s->plain_start) > s->identity.bytes)
             return fr_err_set(err, FR_EDATA,
-                              "%s is shorter than the %llu bytes already loaded from it",
-                              s->path, (unsigned long long)offset);
+                              "it is shorter than the %llu bytes already loaded from it: "
+                              "put the file back that the load was begun with",
+                              (unsigned long long)offset);
         s->head_used = s->head_bytes;
         if (lseek(s->fd, (off_t)(offset + s->plain_start), SEEK_SET) < 0)
-            return fr_err_errno(err, FR_EIO, errno, "%s", s->path);
+            return fr_err_errno(err, FR_EIO, errno, "moving to byte %llu",
+                                (unsigned long long)offset);
         return FR_OK;
     }
     while (offset > 0) {
@@ -459,8 +524,8 @@ fr_status fr_source_skip_to(struct fr_source *s, uint64_t offset, struct fr_err 
             return st;
         if (got == 0)
             return fr_err_set(err, FR_EDATA,
-                              "%s is shorter than what was already loaded from it",
-                              s->path);
+                              "it is shorter than what was already loaded from it: put "
+                              "the file back that the load was begun with");
         offset -= got;
     }
     return FR_OK;

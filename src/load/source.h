@@ -1,17 +1,16 @@
 /*
  * source.h - one input as a stream of decoded bytes.
  *
- * Compressed input (gzip, bzip2, xz, zstd, lz4, found by its first bytes) is unpacked by
- * libarchive, another encoding is turned into UTF-8; a byte order mark decides and is
- * dropped.  All offsets are of the decoded stream.  Used by one thread at a time, but for
- * fr_source_cancel().
+ * Compressed input (gzip, bzip2, xz, zstd, lz4, found by its first bytes) is unpacked,
+ * gzip by gunzip.h, the others by libarchive: checksums are verified where the file has
+ * them, and anything behind the end is an error.  Another encoding is turned into UTF-8;
+ * a byte order mark decides and is dropped.  All offsets are of the decoded stream.  Used
+ * by one thread at a time, but for fr_source_cancel().
  */
 #ifndef FR_LOAD_SOURCE_H
 #define FR_LOAD_SOURCE_H
 
-#include "base/err.h"
-
-#include <stddef.h>
+#include "load/encoding.h"
 
 struct fr_source; /* opaque */
 
@@ -22,6 +21,7 @@ struct fr_source_identity {
     bool can_reread;    /* a regular file: a second reading gives the same */
     bool is_plain; /* not compressed, UTF-8: decoded offsets are file offsets (behind a
                       BOM) */
+    struct fr_encoding encoding; /* of the unpacked file */
 };
 
 /*
@@ -37,7 +37,8 @@ void fr_source_close(struct fr_source **sp);
 void fr_source_cancel(struct fr_source *s);
 const struct fr_source_identity *fr_source_identity(const struct fr_source *s);
 
-/* Up to n bytes; *got = 0 at the end. */
+/* Up to n bytes; *got = 0 at the end.  The text of an error leaves the path to the
+ * caller, here and below. */
 fr_status fr_source_read(struct fr_source *s, char *out, size_t n, size_t *got,
                          struct fr_err *err);
 /* Move to a decoded offset, before the first read. */

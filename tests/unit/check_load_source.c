@@ -20,9 +20,9 @@ static void write_file(const void *bytes, size_t n)
     close(fd);
 }
 
-/* gzip of "a,b\n", xz of "xz\n", nothing in gzip */
+/* gzip of "a,b\n" */
 #define GZIP_AB                                                                          \
-    "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x4b\xd4\x49\xe2\x02\x00\x3e\xe0\xa1\x4c"   \
+    "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x4b\xd4\x49\xe2\x02\x00\xc5\x10\x97\x24"   \
     "\x04\x00\x00\x00"
 #define BYTES(text) (text), sizeof(text) - 1
 
@@ -48,8 +48,35 @@ static const struct {
      true},
     {"cp1252", BYTES("\xE9\x80"), "CP1252", "\xC3\xA9\xE2\x82\xAC", false},
     {"utf-16 without a mark", BYTES("a\0b\0"), "UTF-16", "ab", false},
+    {"utf-32 by its mark", BYTES("\xFF\xFE\0\0\x16\x04\0\0"), NULL, "\xD0\x96", false},
+    {"utf-32 big endian", BYTES("\0\0\xFE\xFF\0\0\x04\x16"), NULL, "\xD0\x96", false},
+    {"utf-32 without a mark", BYTES("\x16\x04\0\0"), "UTF-32", "\xD0\x96", false},
+    {"only a mark of utf-32", BYTES("\xFF\xFE\0\0"), NULL, "", false},
+    {"only a mark of utf-16", BYTES("\xFF\xFE"), NULL, "", false},
+    {"the mark overrules the byte order", BYTES("\xFE\xFF\0a"), "UTF-16LE", "a", false},
+    {"a mark inside is text", BYTES("a\0\xFF\xFE"), "UTF-16LE", "a\xEF\xBB\xBF", false},
+    {"ucs-2 is utf-16", BYTES("\x3D\xD8\x00\xDE"), "UCS-2", "\xF0\x9F\x98\x80", false},
     {"gzip", BYTES(GZIP_AB), NULL, "a,b\n", false},
 };
+
+/* A NUL may follow the mark of UTF-16 where UTF-16 was asked for; it is kept. */
+START_TEST(test_nul_in_utf16)
+{
+    struct fr_source *s = NULL;
+    struct fr_err err = {.text = ""};
+    char got[10];
+    size_t n;
+
+    write_file("\xFF\xFE\0\0a", 6);
+    ck_assert_msg(fr_source_open(path, "UTF-16", NULL, &s, &err) == FR_OK, "%s",
+                  err.text);
+    ck_assert_int_eq(fr_source_read(s, got, sizeof got, &n, &err), FR_OK);
+    ck_assert_uint_eq(n, 2);
+    ck_assert_mem_eq(got, "\0a", 2);
+    fr_source_close(&s);
+    unlink(path);
+}
+END_TEST
 
 START_TEST(test_source)
 {
@@ -66,7 +93,7 @@ START_TEST(test_source)
     ck_assert_int_eq(fr_source_identity(s)->is_plain, source_cases[_i].plain);
     ck_assert_int_eq(fr_source_identity(s)->bytes, (int64_t)source_cases[_i].n);
     do {
-        ck_assert_msg(fr_source_read(s, got + n, 3, &more, &err) == FR_OK, "%s",
+        ck_assert_msg(fr_source_read(s, got + n, 4, &more, &err) == FR_OK, "%s",
                       err.text);
         n += more;
     } while (more > 0);
@@ -84,12 +111,25 @@ static const struct {
     fr_status st;
     const char *word;
 } bad_cases[] = {
-    {BYTES("a\0b"), "UTF-16", FR_EDATA, "middle of a character"},
-    {BYTES("\x00\xD8"
+    {BYTES("a\0b"), "UTF-16", FR_EDATA,
+     "byte 2 of the file: 62: the text ends in the middle"},
+    {BYTES("a\0\x00\xD8"), "UTF-16", FR_EDATA,
+     "byte 2 of the file: 00 d8: the text ends"},
+    {BYTES("\xFF\xFE"
+           "a\0\x00\xD8"
            "a\0"),
-     "UTF-16", FR_EDATA, "malformed"},
+     NULL, FR_EDATA, "byte 4 of the file: 00 d8 61 00: no character of UTF-16LE"},
+    {BYTES("\x00\xDC"
+           "a\0"),
+     "UTF-16", FR_EDATA, "byte 0 of the file: 00 dc"},
+    {BYTES("a\0\0\0\xFF\xFF\x11\0"), "UTF-32", FR_EDATA,
+     "byte 4 of the file: ff ff 11 00"},
+    {BYTES("a\0\0\0\0"), "UTF-32", FR_EDATA, "byte 4 of the file: 00: the text ends"},
+    {BYTES("ab\x81 "), "SHIFT_JIS", FR_EDATA, "byte 2 of"},
+    {BYTES("ab\x81"), "CP1252", FR_EDATA,
+     "byte 2 of the file: 81: no character of CP1252"},
     {BYTES("x"), "no-such-encoding", FR_EARG, "no-such-encoding"},
-    {BYTES("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x4b"), NULL, FR_EIO, "unpacking"},
+    {BYTES("x"), "CP1252//IGNORE", FR_EARG, "plain name"},
 };
 
 START_TEST(test_bad_source)
@@ -214,6 +254,7 @@ int main(void)
 
     tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, test_source, 0, COUNT_OF(source_cases));
+    tcase_add_test(tc, test_nul_in_utf16);
     tcase_add_loop_test(tc, test_bad_source, 0, COUNT_OF(bad_cases));
     tcase_add_test(tc, test_missing_file);
     tcase_add_loop_test(tc, test_skip, 0, 2);

@@ -1,0 +1,152 @@
+#include "load/encoding.h"
+
+#include <errno.h>
+#include <iconv.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+struct fr_recoder {
+    iconv_t iconv;
+};
+
+struct name_pair {
+    const char *given, *iconv;
+};
+
+/* Names that mean something else to iconv, or nothing: without a mark it would take the
+ * machine's byte order, or the network's. */
+static const struct name_pair names[] = {
+    {"UTF-8", ""},           {"UTF8", ""},           {"65001", ""},
+    {"CP65001", ""},         {"ASCII", ""},          {"UTF-16", "UTF-16LE"},
+    {"UTF16", "UTF-16LE"},   {"UCS-2", "UTF-16LE"},  {"UCS2", "UTF-16LE"},
+    {"UNICODE", "UTF-16LE"}, {"UTF-32", "UTF-32LE"}, {"UTF32", "UTF-32LE"},
+};
+
+static const struct {
+    const char *bytes;
+    size_t n;
+    const char *iconv;
+} marks[] = {
+    {"\xEF\xBB\xBF", 3, ""},
+    /* before the mark of UTF-16, which it begins with */
+    {"\xFF\xFE\0\0", 4, "UTF-32LE"},
+    {"\0\0\xFE\xFF", 4, "UTF-32BE"},
+    {"\xFF\xFE", 2, "UTF-16LE"},
+    {"\xFE\xFF", 2, "UTF-16BE"},
+};
+
+static const char *iconv_name(const char *option)
+{
+    if (option == NULL)
+        return "";
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcasecmp(option, names[i].given) == 0)
+            return names[i].iconv;
+    return option;
+}
+
+/* Who asked for UTF-16 means it: a NUL character may follow its mark. */
+static bool is_utf16(const char *name)
+{
+    return strncasecmp(name, "UTF-16", 6) == 0;
+}
+
+fr_status fr_encoding_choose(const char *first, size_t n, const char *option,
+                             struct fr_encoding *out, struct fr_err *err)
+{
+    const char *name = iconv_name(option);
+    iconv_t probe;
+
+    memset(out, 0, sizeof *out);
+    if (strlen(name) >= sizeof out->name || strstr(name, "//") != NULL)
+        return fr_err_set(err, FR_EARG,
+                          "encoding %.100s: give the plain name of an encoding, as "
+                          "`iconv -l` lists it",
+                          name);
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        if (n < marks[i].n || memcmp(first, marks[i].bytes, marks[i].n) != 0 ||
+            (marks[i].n == 4 && is_utf16(name)))
+            continue;
+        memcpy(out->mark, marks[i].bytes, marks[i].n);
+        out->mark_bytes = marks[i].n;
+        name = marks[i].iconv;
+        break;
+    }
+    snprintf(out->name, sizeof out->name, "%s", name);
+    if (name[0] == '\0')
+        return FR_OK;
+    probe = iconv_open("UTF-8", name);
+    if (probe == (iconv_t)-1)
+        return fr_err_set(err, FR_EARG,
+                          "encoding %s is not known to this system's iconv (`iconv -l` "
+                          "lists what is)",
+                          name);
+    iconv_close(probe);
+    return FR_OK;
+}
+
+static fr_status open_recoder(const char *to, const char *from, struct fr_recoder **out,
+                              struct fr_err *err)
+{
+    struct fr_recoder *r = calloc(1, sizeof *r);
+
+    *out = NULL;
+    if (r == NULL)
+        return fr_err_set(err, FR_ENOMEM, "no memory for an encoding");
+    r->iconv = iconv_open(to, from);
+    if (r->iconv == (iconv_t)-1) {
+        free(r);
+        return fr_err_set(err, FR_EARG, "this system's iconv has no way from %s to %s",
+                          from, to);
+    }
+    *out = r;
+    return FR_OK;
+}
+
+fr_status fr_decoder_open(const struct fr_encoding *e, struct fr_recoder **out,
+                          struct fr_err *err)
+{
+    return open_recoder("UTF-8", e->name, out, err);
+}
+
+fr_status fr_encoder_open(const struct fr_encoding *e, struct fr_recoder **out,
+                          struct fr_err *err)
+{
+    return open_recoder(e->name, "UTF-8", out, err);
+}
+
+void fr_recoder_close(struct fr_recoder **rp)
+{
+    if (rp == NULL || *rp == NULL)
+        return;
+    iconv_close((*rp)->iconv);
+    free(*rp);
+    *rp = NULL;
+}
+
+static enum fr_recoded outcome(size_t rc)
+{
+    if (rc != (size_t)-1)
+        return FR_RECODED_ALL;
+    return errno == E2BIG    ? FR_RECODED_FULL
+           : errno == EINVAL ? FR_RECODED_CUT
+                             : FR_RECODED_BAD;
+}
+
+enum fr_recoded fr_recode(struct fr_recoder *r, const char **in, size_t *n, char **out,
+                          size_t *room)
+{
+    /* iconv(3) takes char ** but only reads */
+    char *p = (char *)(uintptr_t)*in;
+    size_t rc = iconv(r->iconv, &p, n, out, room);
+
+    *in = p;
+    return outcome(rc);
+}
+
+enum fr_recoded fr_recode_end(struct fr_recoder *r, char **out, size_t *room)
+{
+    return outcome(iconv(r->iconv, NULL, NULL, out, room));
+}

@@ -1,0 +1,56 @@
+/*
+ * encoding.h - which encoding a source is in, and text out of it and back.
+ *
+ * A decoder turns the source's bytes into UTF-8, an encoder gives rejected rows back in
+ * the source's encoding.  Neither leaves anything out: what cannot be converted is an
+ * error.  A converter is used by one thread; converting takes no memory.
+ */
+#ifndef FR_LOAD_ENCODING_H
+#define FR_LOAD_ENCODING_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+
+enum { FR_ENCODING_NAME_BYTES = 48, FR_MARK_BYTES = 4 };
+
+/* Plain data. */
+struct fr_encoding {
+    char name[FR_ENCODING_NAME_BYTES]; /* iconv's; "" = UTF-8, nothing to convert */
+    char mark[FR_MARK_BYTES];          /* the byte order mark the source begins with */
+    size_t mark_bytes;                 /* 0 = it has none */
+};
+
+/*
+ * From the first bytes of a source (FR_MARK_BYTES of them, or all there are) and the
+ * option (NULL = UTF-8): a byte order mark overrules the option; UTF-16 and UTF-32
+ * without one are little-endian, as Windows writes them.  FR_EARG: a name that is not one
+ * of iconv's, or asks it to leave characters out.
+ */
+fr_status fr_encoding_choose(const char *first, size_t n, const char *option,
+                             struct fr_encoding *out, struct fr_err *err);
+
+struct fr_recoder; /* opaque */
+
+/* Out of the encoding into UTF-8, or back.  The encoding's name is not empty. */
+fr_status fr_decoder_open(const struct fr_encoding *e, struct fr_recoder **out,
+                          struct fr_err *err);
+fr_status fr_encoder_open(const struct fr_encoding *e, struct fr_recoder **out,
+                          struct fr_err *err);
+void fr_recoder_close(struct fr_recoder **rp);
+
+enum fr_recoded {
+    FR_RECODED_ALL,  /* nothing is left in [*in, *in + *n) */
+    FR_RECODED_FULL, /* out has no room for the next character */
+    FR_RECODED_CUT,  /* what is left is the begin of a character */
+    FR_RECODED_BAD   /* what is left begins with bytes that are no character */
+};
+
+/* Moves *in, *n behind what was taken and *out, *room behind what was written. */
+enum fr_recoded fr_recode(struct fr_recoder *r, const char **in, size_t *n, char **out,
+                          size_t *room);
+/* At the end of a text: what was held back (a letter that a mark may follow), and the
+ * initial state again. */
+enum fr_recoded fr_recode_end(struct fr_recoder *r, char **out, size_t *room);
+
+#endif
