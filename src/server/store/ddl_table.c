@@ -140,8 +140,6 @@ bool ddl_add_column(struct ddl *d, const struct ddl_column *c)
             return false;
     } else if (!column_type(d, def, &type))
         return false;
-    if (type.id == TY_SQL_VARIANT)
-        return bind_unsupported(d->b, "A column of type sql_variant");
     if (type.id == TY_ROWVERSION && !def->null_given)
         nullable = false;
     if (def->identity && !identity_type(d, c, &type))

@@ -398,7 +398,7 @@ static void type_row(struct rows *r, const char *name, const struct type_info *t
                      : NULL);
     cell_bit(r, user_type_id != 256);
     cell_bit(r, false);
-    cell_bit(r, false);
+    cell_bit(r, type_is_clr(t->id));
     cell_int(r, 0);
     cell_int(r, 0);
     cell_bit(r, false);

@@ -26,7 +26,8 @@ enum wire_length {
     WIRE_BYTE,   /* one byte, 0 = NULL */
     WIRE_USHORT, /* two bytes, 0xFFFF = NULL */
     WIRE_LONG,   /* four bytes, -1 = NULL; text pointers where rows travel */
-    WIRE_PLP     /* eight bytes and chunks */
+    WIRE_PLP,    /* eight bytes and chunks */
+    WIRE_VARIANT /* four bytes, 0 = NULL, the only value here */
 };
 
 struct wire_type {

@@ -331,6 +331,16 @@ static enum wire_result read_plp(struct wire_input *in, const struct wire_type *
     return give_text(wt, fr_buf_text(&in->raw), in->raw.len, hold, out);
 }
 
+/* Nothing can keep a variant, so only NULL is taken. */
+static enum wire_result read_variant(struct wire_input *in)
+{
+    uint32_t n;
+
+    if (!tds_read_u32(in->r, &n))
+        return WIRE_BROKEN;
+    return n == 0 ? WIRE_OK : skip_value(in, n, WIRE_BAD_VALUE);
+}
+
 enum wire_result wire_read_value(struct wire_input *in, const struct wire_type *wt,
                                  struct fr_buf *hold, struct value *out)
 {
@@ -346,6 +356,9 @@ enum wire_result wire_read_value(struct wire_input *in, const struct wire_type *
         break;
     case WIRE_PLP:
         rc = read_plp(in, wt, hold, out);
+        break;
+    case WIRE_VARIANT:
+        rc = read_variant(in);
         break;
     default:
         rc = read_scalar(in, wt, hold, out);

@@ -12,6 +12,8 @@ enum layout {
     INFO_SCALE,
     INFO_USHORT,
     INFO_LONG,
+    INFO_VARIANT,
+    INFO_CLR,
     INFO_XML
 };
 
@@ -59,6 +61,8 @@ static const struct wire_row rows[] = {
     {0x22, TY_IMAGE, INFO_LONG, WIRE_LONG, 0},
     {0x23, TY_TEXT, INFO_LONG, WIRE_LONG, 0},
     {0x63, TY_NTEXT, INFO_LONG, WIRE_LONG, 0},
+    {0x62, TY_SQL_VARIANT, INFO_VARIANT, WIRE_VARIANT, 0},
+    {0xF0, TY_VARBINARY, INFO_CLR, WIRE_PLP, 0},
     {0xF1, TY_XML, INFO_XML, WIRE_PLP, 0},
 };
 
@@ -113,8 +117,6 @@ void wire_type_for(const struct sqltype *type, bool nullable, uint32_t tds_versi
         out->type = downlevel(type);
     if (type->id == TY_NULL)
         out->type = type_of(TY_INT);
-    if (type->id == TY_SQL_VARIANT)
-        out->type = type_nvarchar(TYPE_MAX_NCHARS);
     ti = type_info(out->type.id);
     out->token = !nullable && ti->token_fixed != 0 ? ti->token_fixed : ti->token;
     if (out->type.id == TY_DECIMAL && out->type.numeric)
@@ -125,9 +127,39 @@ void wire_type_for(const struct sqltype *type, bool nullable, uint32_t tds_versi
     if (row->layout == INFO_USHORT && out->type.max_bytes == TYPE_MAX) {
         out->length = WIRE_PLP;
         out->max = PLP_MARK;
+    } else if (row->layout == INFO_CLR && out->type.max_bytes == TYPE_MAX) {
+        out->max = PLP_MARK;
     } else if (row->layout == INFO_LONG) {
         out->max = out->type.id == TY_NTEXT ? LONG_MAX_BYTES - 1 : LONG_MAX_BYTES;
     }
+}
+
+static bool put_ascii(struct tds_writer *w, const char *text)
+{
+    bool ok = true;
+
+    for (; ok && *text != '\0'; text++)
+        ok = tds_put_u16(w, (unsigned char)*text);
+    return ok;
+}
+
+/* MS-TDS 2.2.5.5.2: longest value, database, schema, type, then the class in its assembly
+ */
+static bool write_clr(struct tds_writer *w, const struct wire_type *wt)
+{
+    static const char assembly[] = ", Microsoft.SqlServer.Types, Version=11.0.0.0, "
+                                   "Culture=neutral, PublicKeyToken=89845dcd8080cc91";
+    const char *name = type_name(&wt->type);
+    const char *class = wt->type.id == TY_HIERARCHYID ? "SqlHierarchyId"
+                        : wt->type.id == TY_GEOMETRY  ? "SqlGeometry"
+                                                      : "SqlGeography";
+    static const char space[] = "Microsoft.SqlServer.Types.";
+    size_t chars = strlen(space) + strlen(class) + strlen(assembly);
+
+    return tds_put_u16(w, (uint16_t)wt->max) && tds_put_u8(w, 0) && tds_put_u8(w, 3) &&
+           put_ascii(w, "sys") && tds_put_u8(w, (uint8_t)strlen(name)) &&
+           put_ascii(w, name) && tds_put_u16(w, (uint16_t)chars) && put_ascii(w, space) &&
+           put_ascii(w, class) && put_ascii(w, assembly);
 }
 
 static bool has_collation(uint8_t token)
@@ -158,7 +190,11 @@ bool wire_write_type(struct tds_writer *w, const struct wire_type *wt)
         ok = tds_put_u16(w, (uint16_t)wt->max);
         break;
     case INFO_LONG:
+    case INFO_VARIANT:
         ok = tds_put_u32(w, wt->max);
+        break;
+    case INFO_CLR:
+        ok = write_clr(w, wt);
         break;
     case INFO_XML:
         ok = tds_put_u8(w, 0); /* no schema */
@@ -257,6 +293,18 @@ static enum wire_result read_xml_type(struct tds_reader *r)
     return WIRE_OK;
 }
 
+/* As parameters have it: database, schema, type; the bytes are a varbinary's. */
+static enum wire_result read_clr_type(struct tds_reader *r, struct wire_type *out)
+{
+    uint8_t n;
+
+    out->type = type_varbinary(TYPE_MAX);
+    for (int part = 0; part < 3; part++)
+        if (!tds_read_u8(r, &n) || !tds_skip(r, 2u * n))
+            return WIRE_BROKEN;
+    return WIRE_OK;
+}
+
 static enum wire_result read_layout(struct tds_reader *r, enum layout layout,
                                     struct wire_type *out)
 {
@@ -272,7 +320,10 @@ static enum wire_result read_layout(struct tds_reader *r, enum layout layout,
     case INFO_USHORT:
         return read_ushort_type(r, out);
     case INFO_LONG:
+    case INFO_VARIANT:
         return tds_read_u32(r, &out->max) ? WIRE_OK : WIRE_BROKEN;
+    case INFO_CLR:
+        return read_clr_type(r, out);
     case INFO_XML:
         return read_xml_type(r);
     default:

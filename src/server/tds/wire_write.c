@@ -164,6 +164,8 @@ static bool put_null(struct wire_output *out, const struct wire_type *wt)
                                   : tds_put_u32(out->w, 0xFFFFFFFF);
     case WIRE_PLP:
         return tds_put_u64(out->w, UINT64_MAX);
+    case WIRE_VARIANT:
+        return tds_put_u32(out->w, 0);
     case WIRE_BYTE:
         return tds_put_u8(out->w, 0);
     default: /* a NULL in a column that has none: zero */

@@ -231,6 +231,11 @@ bool bind_comparable(struct binder *b, const struct bexpr *x, const char *op)
             "The %s data types cannot be compared or sorted (operator %s), except when "
             "using IS NULL or LIKE operator.",
             id == TY_XML ? "XML" : "text, ntext, and image", op);
+    if (id == TY_GEOMETRY || id == TY_GEOGRAPHY)
+        return sqlerr_setf(b->e, 403, 16,
+                           "Invalid operator for data type. Operator equals %s, type "
+                           "equals %s.",
+                           op, type_name(&x->type));
     return true;
 }
 

@@ -133,7 +133,7 @@ static bool eval_type_name(const struct func_env *env, const struct value *a, si
     /* 108 is numeric: one type here, under two names */
     if (a[0].u.i == 108)
         return out_str(out, "numeric", e);
-    if (!type_by_system_id((int)a[0].u.i, &id))
+    if (!type_by_user_id((int)a[0].u.i, &id))
         return out_null(out);
     return out_str(out, type_info(id)->name, e);
 }

@@ -9,9 +9,10 @@
 
 int64_t type_code(const struct sqltype *t)
 {
-    uint64_t low = (uint64_t)t->id | (uint64_t)t->numeric << 5 |
-                   (uint64_t)t->sysname << 6 | (uint64_t)t->precision << 8 |
-                   (uint64_t)(t->scale & 0x3f) << 14 |
+    /* the type's sixth bit stands apart: indexes on disk hold codes of five */
+    uint64_t low = ((uint64_t)t->id & 0x1f) | (uint64_t)t->numeric << 5 |
+                   (uint64_t)t->sysname << 6 | (uint64_t)t->id >> 5 << 7 |
+                   (uint64_t)t->precision << 8 | (uint64_t)(t->scale & 0x3f) << 14 |
                    (uint64_t)(t->collation & 0xfff) << 20;
 
     return (int64_t)(low | (uint64_t)(uint32_t)t->max_bytes << 32);
@@ -21,7 +22,7 @@ struct sqltype type_decode(int64_t code)
 {
     uint64_t c = (uint64_t)code;
 
-    return (struct sqltype){.id = (enum type_id)(c & 0x1f),
+    return (struct sqltype){.id = (enum type_id)((c & 0x1f) | (c >> 7 & 1) << 5),
                             .numeric = (c >> 5 & 1) != 0,
                             .sysname = (c >> 6 & 1) != 0,
                             .precision = (uint8_t)(c >> 8 & 0x3f),
@@ -30,7 +31,7 @@ struct sqltype type_decode(int64_t code)
                             .max_bytes = (int32_t)(uint32_t)(c >> 32)};
 }
 
-_Static_assert(TY_COUNT <= 32, "a type code has five bits for the type");
+_Static_assert(TY_COUNT <= 64, "a type code has six bits for the type");
 
 static void fail(sqlite3_context *c, const struct sqlerr *e)
 {

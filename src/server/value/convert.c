@@ -24,6 +24,14 @@ bool convert_refuse(const struct conv *c)
     return sqlerr_set(c->e, 529, type_name(&c->in->type), type_name(c->to));
 }
 
+/* Values of sql_variant, and the texts of CLR types, which their methods make. */
+static bool convert_unsupported(const struct conv *c)
+{
+    return sqlerr_setf(c->e, 40517, 16,
+                       "A value of type %s as %s is not supported by fullrackd.",
+                       type_name(&c->in->type), type_name(c->to));
+}
+
 bool convert_take_bytes(const struct conv *c, const void *p, size_t n)
 {
     char *copy = malloc(n + 1);
@@ -71,7 +79,7 @@ static converter *const by_family[] = {
     [FAM_DATETIME] = convert_to_datetime, [FAM_STRING] = convert_to_string,
     [FAM_NSTRING] = convert_to_string,    [FAM_BINARY] = convert_to_binary,
     [FAM_GUID] = convert_to_guid,         [FAM_XML] = convert_to_string,
-    [FAM_VARIANT] = convert_refuse,
+    [FAM_VARIANT] = convert_unsupported,
 };
 
 static bool check_rule(const struct conv *c, bool implicit)
@@ -103,6 +111,9 @@ bool value_convert(const struct value *in, const struct sqltype *to, int style,
     out->is_null = false;
     if (to->id == TY_NULL || (type_equal(&in->type, to) && style == 0))
         ok = copy_value(&c);
+    else if ((type_is_clr(to->id) && type_is_string(in->type.id)) ||
+             (type_is_clr(in->type.id) && type_is_string(to->id)))
+        ok = convert_unsupported(&c);
     else
         ok = by_family[type_family(to->id)](&c);
     if (!ok) {

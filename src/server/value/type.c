@@ -41,6 +41,9 @@ static const struct type_info types[TY_COUNT] = {
     {TY_XML, "xml", FAM_XML, 241, 241, 0, 0xF1, 28, 0, 0, TYPE_MAX},
     {TY_SQL_VARIANT, "sql_variant", FAM_VARIANT, 98, 98, 0, 0x62, 29, 0, 0, 8016},
     {TY_ROWVERSION, "timestamp", FAM_BINARY, 189, 189, 0, 0xAD, 8, 0, 0, 8},
+    {TY_HIERARCHYID, "hierarchyid", FAM_BINARY, 240, 128, 0, 0xF0, 30, 0, 0, 892},
+    {TY_GEOMETRY, "geometry", FAM_BINARY, 240, 129, 0, 0xF0, 30, 0, 0, TYPE_MAX},
+    {TY_GEOGRAPHY, "geography", FAM_BINARY, 240, 130, 0, 0xF0, 30, 0, 0, TYPE_MAX},
 };
 
 enum name_flag { NAME_PLAIN, NAME_NUMERIC, NAME_SYSNAME };
@@ -96,6 +99,11 @@ bool type_is_nstring(enum type_id id)
 bool type_is_binary(enum type_id id)
 {
     return type_family(id) == FAM_BINARY;
+}
+
+bool type_is_clr(enum type_id id)
+{
+    return id == TY_HIERARCHYID || id == TY_GEOMETRY || id == TY_GEOGRAPHY;
 }
 
 bool type_is_numeric(enum type_id id)
@@ -210,14 +218,14 @@ bool type_is_name(const char *name, size_t n)
     return find_name(name, n, &id, &flag);
 }
 
-bool type_by_system_id(int system_type_id, enum type_id *out)
+bool type_by_user_id(int user_type_id, enum type_id *out)
 {
-    if (system_type_id == 108) {
+    if (user_type_id == 108) {
         *out = TY_DECIMAL;
         return true;
     }
     for (size_t i = TY_BIT; i < TY_COUNT; i++)
-        if (types[i].system_type_id == system_type_id) {
+        if (types[i].user_type_id == user_type_id) {
             *out = types[i].id;
             return true;
         }

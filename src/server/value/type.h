@@ -43,6 +43,9 @@ enum type_id {
     TY_XML,
     TY_SQL_VARIANT,
     TY_ROWVERSION,
+    TY_HIERARCHYID, /* the CLR types: their serialised bytes, not looked into */
+    TY_GEOMETRY,
+    TY_GEOGRAPHY,
     TY_COUNT
 };
 
@@ -103,7 +106,8 @@ enum type_family type_family(enum type_id id);
 /* The family's string, binary or date members, asked for often. */
 bool type_is_string(enum type_id id);      /* char .. ntext, xml */
 bool type_is_nstring(enum type_id id);     /* nchar, nvarchar, ntext, xml */
-bool type_is_binary(enum type_id id);      /* binary, varbinary, image, rowversion */
+bool type_is_binary(enum type_id id);      /* binary .. rowversion, CLR types */
+bool type_is_clr(enum type_id id);         /* hierarchyid, geometry, geography */
 bool type_is_numeric(enum type_id id);     /* bit .. decimal */
 bool type_is_datetime(enum type_id id);    /* date .. datetimeoffset */
 bool type_is_lob(const struct sqltype *t); /* text, ntext, image, xml and (max) */
@@ -132,8 +136,8 @@ bool type_parse(const char *name, size_t n, const struct type_args *args,
                 struct sqltype *out, struct sqlerr *e);
 /* True when `name` is a type's name or synonym. */
 bool type_is_name(const char *name, size_t n);
-/* By sys.types number; false when there is none. */
-bool type_by_system_id(int system_type_id, enum type_id *out);
+/* By sys.types.user_type_id; false when there is none. */
+bool type_by_user_id(int user_type_id, enum type_id *out);
 
 /* "decimal(18,6)", "nvarchar(max)", "int"; returns buf. */
 const char *type_format(const struct sqltype *t, char *buf, size_t size);

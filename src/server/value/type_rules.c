@@ -24,6 +24,7 @@ enum conv_class {
     C_RV,
     C_XML,
     C_VAR,
+    C_CLR,
     C_COUNT
 };
 
@@ -42,7 +43,8 @@ static const unsigned char class_of[TY_COUNT] = {
     [TY_BINARY] = C_BIN,    [TY_VARBINARY] = C_BIN,
     [TY_IMAGE] = C_IMG,     [TY_UNIQUEIDENTIFIER] = C_UID,
     [TY_XML] = C_XML,       [TY_SQL_VARIANT] = C_VAR,
-    [TY_ROWVERSION] = C_RV,
+    [TY_ROWVERSION] = C_RV, [TY_HIERARCHYID] = C_CLR,
+    [TY_GEOMETRY] = C_CLR,  [TY_GEOGRAPHY] = C_CLR,
 };
 
 /*
@@ -50,16 +52,17 @@ static const unsigned char class_of[TY_COUNT] = {
  * e explicit only, . not at all.  Columns in the order of enum conv_class.
  */
 static const char chart[C_COUNT][C_COUNT + 1] = {
-    /*          I F M D d D T 2 c n t T b I u r x v */
-    [C_INT] = "iiiii...ii..i..i.i", [C_FLT] = "iiiii...ii..i....i",
-    [C_MNY] = "iiiii...ii..i..i.i", [C_DEC] = "iiiii...ii..i..i.i",
-    [C_DTM] = "eeeeiiiiii..e....i", [C_DAT] = "....ii.iii..e....i",
-    [C_TIM] = "....i.iiii..e....i", [C_DT2] = "....iiiiii..e....i",
-    [C_CHR] = "iiiiiiiiiiiieeieii", [C_NCH] = "iiiiiiiiiiiie.ieii",
-    [C_TXT] = "........iiii....i.", [C_NTX] = "........iiii....i.",
-    [C_BIN] = "i.iiieeeii..iiiiii", [C_IMG] = "............ii.i..",
-    [C_UID] = "........ii..i.i..i", [C_RV] = "i.iii...i...ii.i..",
-    [C_XML] = "........ee..e...i.", [C_VAR] = "eeeeeeeeee..e.e..i",
+    /*          I F M D d D T 2 c n t T b I u r x v C */
+    [C_INT] = "iiiii...ii..i..i.i.", [C_FLT] = "iiiii...ii..i....i.",
+    [C_MNY] = "iiiii...ii..i..i.i.", [C_DEC] = "iiiii...ii..i..i.i.",
+    [C_DTM] = "eeeeiiiiii..e....i.", [C_DAT] = "....ii.iii..e....i.",
+    [C_TIM] = "....i.iiii..e....i.", [C_DT2] = "....iiiiii..e....i.",
+    [C_CHR] = "iiiiiiiiiiiieeieiii", [C_NCH] = "iiiiiiiiiiiie.ieiii",
+    [C_TXT] = "........iiii....i..", [C_NTX] = "........iiii....i..",
+    [C_BIN] = "i.iiieeeii..iiiiiii", [C_IMG] = "............ii.i...",
+    [C_UID] = "........ii..i.i..i.", [C_RV] = "i.iii...i...ii.i...",
+    [C_XML] = "........ee..e...i..", [C_VAR] = "eeeeeeeeee..e.e..i.",
+    [C_CLR] = "........ee..e......",
 };
 
 enum conversion type_conversion(enum type_id from, enum type_id to)
@@ -271,6 +274,8 @@ bool type_arith(enum arith_op op, const struct sqltype *a, const struct sqltype 
         a = b->id == TY_NULL ? &plain_int : b;
     if (b->id == TY_NULL)
         b = a;
+    if (type_is_clr(a->id) || type_is_clr(b->id))
+        return incompatible(a, b, op, e);
     if (op >= ARITH_AND)
         return bitwise_arith(op, a, b, out, e);
     if (op == ARITH_ADD && (type_is_string(a->id) || type_is_binary(a->id)) &&
@@ -303,7 +308,7 @@ static void widen(const struct sqltype *other, struct sqltype *out)
     bool wide = type_is_nstring(out->id);
 
     if (out->id == TY_TEXT || out->id == TY_NTEXT || out->id == TY_IMAGE ||
-        out->id == TY_XML || out->id == TY_ROWVERSION)
+        out->id == TY_XML || out->id == TY_ROWVERSION || type_is_clr(out->id))
         return;
     if (lo == TYPE_MAX || lt == TYPE_MAX) {
         if (out->id == TY_CHAR || out->id == TY_NCHAR || out->id == TY_BINARY)
