@@ -9,28 +9,28 @@
 static const struct {
     fr_convert_fn convert;
     bool is_text;
-    bool is_date;
     bool needs_code_page;
+    bool needs_locale;
 } rules[FR_TYPE_COUNT] = {
     [FR_TYPE_BIT] = {fr_convert_bit, false, false, false},
     [FR_TYPE_TINYINT] = {fr_convert_integer, false, false, false},
     [FR_TYPE_SMALLINT] = {fr_convert_integer, false, false, false},
     [FR_TYPE_INT] = {fr_convert_integer, false, false, false},
     [FR_TYPE_BIGINT] = {fr_convert_integer, false, false, false},
-    [FR_TYPE_REAL] = {fr_convert_float, false, false, false},
-    [FR_TYPE_FLOAT] = {fr_convert_float, false, false, false},
+    [FR_TYPE_REAL] = {fr_convert_float, false, false, true},
+    [FR_TYPE_FLOAT] = {fr_convert_float, false, false, true},
     [FR_TYPE_SMALLMONEY] = {fr_convert_money, false, false, false},
     [FR_TYPE_MONEY] = {fr_convert_money, false, false, false},
     [FR_TYPE_DECIMAL] = {fr_convert_decimal, false, false, false},
-    [FR_TYPE_DATE] = {fr_convert_date, false, true, false},
-    [FR_TYPE_TIME] = {fr_convert_date, false, true, false},
-    [FR_TYPE_DATETIME] = {fr_convert_date, false, true, false},
-    [FR_TYPE_SMALLDATETIME] = {fr_convert_date, false, true, false},
-    [FR_TYPE_DATETIME2] = {fr_convert_date, false, true, false},
-    [FR_TYPE_DATETIMEOFFSET] = {fr_convert_date, false, true, false},
-    [FR_TYPE_CHAR] = {fr_convert_char, true, false, true},
-    [FR_TYPE_VARCHAR] = {fr_convert_char, true, false, true},
-    [FR_TYPE_TEXT] = {fr_convert_char, true, false, true},
+    [FR_TYPE_DATE] = {fr_convert_date, false, false, false},
+    [FR_TYPE_TIME] = {fr_convert_date, false, false, false},
+    [FR_TYPE_DATETIME] = {fr_convert_date, false, false, false},
+    [FR_TYPE_SMALLDATETIME] = {fr_convert_date, false, false, false},
+    [FR_TYPE_DATETIME2] = {fr_convert_date, false, false, false},
+    [FR_TYPE_DATETIMEOFFSET] = {fr_convert_date, false, false, false},
+    [FR_TYPE_CHAR] = {fr_convert_char, true, true, false},
+    [FR_TYPE_VARCHAR] = {fr_convert_char, true, true, false},
+    [FR_TYPE_TEXT] = {fr_convert_char, true, true, false},
     [FR_TYPE_NCHAR] = {fr_convert_nchar, true, false, false},
     [FR_TYPE_NVARCHAR] = {fr_convert_nchar, true, false, false},
     [FR_TYPE_NTEXT] = {fr_convert_nchar, true, false, false},
@@ -50,30 +50,13 @@ static fr_status set_date_format(struct fr_converter *c, const struct fr_load_op
 
     for (size_t i = 0; i < o->date_formats.count; i++) {
         const char *item = o->date_formats.items[i];
-        const char *equals = strchr(item, '=');
-        fr_status st;
 
-        if (equals == NULL)
-            return fr_err_set(err, FR_EARG, "--date-format %s: expected COLUMN=FORMAT",
-                              item);
-        if ((size_t)(equals - item) != name_bytes ||
-            strncasecmp(item, column->name, name_bytes) != 0)
+        if (strncasecmp(item, column->name, name_bytes) != 0 || item[name_bytes] != '=')
             continue;
-        if (!rules[column->type].is_date)
-            return fr_err_set(err, FR_EARG, "--date-format %s: column %s is %s", item,
-                              column->name, column->type_name);
-        if (c->format == NULL)
-            c->format = calloc(1, sizeof *c->format);
+        c->format = calloc(1, sizeof *c->format);
         if (c->format == NULL)
             return fr_err_set(err, FR_ENOMEM, "no memory for a date format");
-        st = fr_date_format_parse(equals + 1, c->format, err);
-        if (st == FR_OK && !c->format->has_date && column->type != FR_TYPE_TIME)
-            st = fr_err_set(err, FR_EARG, "the format has no day, month and year");
-        if (st == FR_OK && !c->format->has_time && column->type == FR_TYPE_TIME)
-            st = fr_err_set(err, FR_EARG, "the format has no hour");
-        if (st != FR_OK)
-            return fr_err_wrap(err, "--date-format %s for column %s (%s)", item,
-                               column->name, column->type_name);
+        return fr_date_format_parse(item, column, c->format, err);
     }
     return FR_OK;
 }
@@ -100,6 +83,11 @@ fr_status fr_converter_init(struct fr_converter *c, const struct fr_column *colu
         if (st != FR_OK)
             fr_err_wrap(err, "column %s", column->name);
     }
+    if (st == FR_OK && rules[column->type].needs_locale) {
+        c->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+        if (c->c_locale == (locale_t)0)
+            st = fr_err_set(err, FR_ENOMEM, "no memory for a locale");
+    }
     if (st != FR_OK)
         fr_converter_free(c);
     return st;
@@ -109,6 +97,8 @@ void fr_converter_free(struct fr_converter *c)
 {
     free(c->format);
     fr_code_page_close(&c->page);
+    if (c->c_locale != (locale_t)0)
+        freelocale(c->c_locale);
     memset(c, 0, sizeof *c);
 }
 
@@ -120,6 +110,11 @@ enum fr_conversion fr_refuse(struct fr_reason *reason, const char *fmt, ...)
     vsnprintf(reason->text, sizeof reason->text, fmt, ap);
     va_end(ap);
     return FR_REFUSED;
+}
+
+enum fr_conversion fr_refuse_utf8(struct fr_reason *reason, size_t at)
+{
+    return fr_refuse(reason, "is not valid UTF-8 at its byte %zu", at + 1);
 }
 
 static bool is_blank(char c)

@@ -16,17 +16,15 @@
 #include "base/bulk.h"
 #include "load/options.h"
 
+#include <locale.h>
+
 enum fr_conversion {
     FR_CONVERTED,
     FR_REFUSED,   /* reason->text says why */
     FR_NEEDS_ROOM /* grow the cell to reason->need_bytes and call again */
 };
 
-enum {
-    FR_REASON_BYTES = 200,
-    FR_DATE_FORMAT_MAX_BYTES = 64,
-    FR_DATE_FORMAT_MAX_STEPS = 32
-};
+enum { FR_REASON_BYTES = 200, FR_DATE_FORMAT_MAX_STEPS = 32 };
 
 struct fr_reason {
     char text[FR_REASON_BYTES]; /* without the value: "is not a number" */
@@ -34,17 +32,19 @@ struct fr_reason {
 };
 
 /* A --date-format, checked and cut into steps when the plan is made. */
+struct fr_date_step {
+    char letter; /* of strptime, or 0: match `literal` */
+    char literal;
+    bool is_full; /* a digit stands beside it: no leading zero may be left out */
+};
 struct fr_date_format {
-    char
-        letters[FR_DATE_FORMAT_MAX_STEPS]; /* a strptime letter, or 0: match `literals` */
-    char literals[FR_DATE_FORMAT_MAX_STEPS];
-    size_t steps;
+    struct fr_date_step steps[FR_DATE_FORMAT_MAX_STEPS];
+    size_t count;
     bool has_date;
     bool has_time;
 };
 
-struct fr_code_page; /* reverse map of a single-byte code page, or a converter of another
-                      */
+struct fr_code_page; /* from Unicode to the bytes of a code page */
 
 struct fr_converter;
 typedef enum fr_conversion (*fr_convert_fn)(const struct fr_converter *c, const char *p,
@@ -59,6 +59,7 @@ struct fr_converter {
     enum fr_blanks trailing_blanks;
     struct fr_date_format *format; /* owned, NULL = ISO */
     struct fr_code_page *page;     /* owned, NULL = UTF-8 or not needed */
+    locale_t c_locale; /* owned, of float types: "C", whatever the process runs in */
 };
 
 /* FR_EARG: a date format that does not fit the type; FR_EDATA: a type without a
@@ -95,16 +96,25 @@ enum fr_conversion fr_convert_guid(const struct fr_converter *c, const char *p, 
 /* Shared by the families. */
 enum fr_conversion fr_refuse(struct fr_reason *reason, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* `at`: of the first malformed byte, from 0. */
+enum fr_conversion fr_refuse_utf8(struct fr_reason *reason, size_t at);
 /* Blanks (space, tab, CR, LF) around a number or date, which the server accepts too, cut
  * off. */
 void fr_trim_blanks(const char **p, size_t *n);
 /* Write a fixed-size host form into the cell. */
 void fr_cell_set(struct fr_cell *cell, const void *value, size_t bytes);
 
-fr_status fr_date_format_parse(const char *text, struct fr_date_format *out,
-                               struct fr_err *err);
+/* One COLUMN=FORMAT of --date-format, checked against the column's type.  FR_EARG says
+ * what is wrong. */
+fr_status fr_date_format_parse(const char *item, const struct fr_column *column,
+                               struct fr_date_format *out, struct fr_err *err);
+/* FR_EDATA: a page this system's iconv does not know.  Page 0, not known: ASCII only. */
 fr_status fr_code_page_open(int32_t code_page, struct fr_code_page **out,
                             struct fr_err *err);
 void fr_code_page_close(struct fr_code_page **pp);
+/* Well-formed UTF-8 into the page; the cell has room for n bytes. */
+enum fr_conversion fr_code_page_encode(const struct fr_code_page *page,
+                                       const unsigned char *p, size_t n,
+                                       struct fr_cell *cell, struct fr_reason *reason);
 
 #endif

@@ -15,6 +15,8 @@ struct moment {
     int hour, minute, second;
     int hour12_pm;         /* -1: no %p */
     uint64_t fraction_1e9; /* first nine digits of the fraction */
+    int thirds;            /* thirds of a nanosecond in the digits behind them */
+    bool finer;            /* digits behind them that are not zero */
     int offset_min;
     bool has_date, has_time, has_offset;
 };
@@ -43,22 +45,34 @@ static bool take_byte(struct cursor *c, char byte)
     return true;
 }
 
-/* Any number of digits; beyond the ninth they cannot change how seven are rounded. */
-static bool take_fraction(struct cursor *c, uint64_t *out)
+/* Is 0.p more than 0.ddd...? */
+static bool exceeds(const char *p, const char *end, char digit)
 {
-    uint64_t v = 0;
-    int digits = 0;
+    while (p < end && *p == digit)
+        p++;
+    return p != end && *p > digit;
+}
 
-    while (c->p < c->end && *c->p >= '0' && *c->p <= '9') {
-        if (digits < 9)
-            v = v * 10 + (uint64_t)(*c->p - '0');
-        digits++;
-        c->p++;
-    }
-    for (int i = digits; i < 9; i++)
+/*
+ * Any number of digits.  Beyond the ninth they cannot change how seven are rounded, but
+ * 1/300 s may lie between two nanoseconds: the thirds of one decide there.
+ */
+static bool take_fraction(struct cursor *c, struct moment *m)
+{
+    const char *start = c->p, *rest;
+    uint64_t v = 0;
+
+    while (c->p < c->end && c->p - start < 9 && *c->p >= '0' && *c->p <= '9')
+        v = v * 10 + (uint64_t)(*c->p++ - '0');
+    for (ptrdiff_t i = c->p - start; i < 9; i++)
         v *= 10;
-    *out = v;
-    return digits > 0;
+    rest = c->p;
+    while (c->p < c->end && *c->p >= '0' && *c->p <= '9')
+        c->p++;
+    m->fraction_1e9 = v;
+    m->finer = exceeds(rest, c->p, '0');
+    m->thirds = exceeds(rest, c->p, '6') ? 2 : exceeds(rest, c->p, '3') ? 1 : 0;
+    return c->p > start;
 }
 
 static bool take_iso_date(struct cursor *c, struct moment *m)
@@ -84,11 +98,12 @@ static bool take_iso_time(struct cursor *c, struct moment *m)
         return false;
     if (c->p < c->end && (*c->p == '.' || *c->p == ',')) {
         c->p++;
-        return take_fraction(c, &m->fraction_1e9);
+        return take_fraction(c, m);
     }
     return true;
 }
 
+/* Z, +hh:mm, +hhmm or +hh. */
 static bool take_offset(struct cursor *c, struct moment *m)
 {
     int sign, hours, minutes = 0;
@@ -99,8 +114,8 @@ static bool take_offset(struct cursor *c, struct moment *m)
     sign = take_byte(c, '-') ? -1 : take_byte(c, '+') ? 1 : 0;
     if (sign == 0 || !take_digits(c, 2, 2, &hours))
         return false;
-    take_byte(c, ':');
-    if (!take_digits(c, 2, 2, &minutes))
+    if ((take_byte(c, ':') || (c->p < c->end && *c->p >= '0' && *c->p <= '9')) &&
+        !take_digits(c, 2, 2, &minutes))
         return false;
     m->offset_min = sign * (hours * 60 + minutes);
     return minutes < 60;
@@ -142,9 +157,12 @@ static bool take_month_name(struct cursor *c, bool full, int *out)
     return false;
 }
 
-static bool take_letter(char letter, struct cursor *c, struct moment *m)
+static bool take_letter(const struct fr_date_step *step, struct cursor *c,
+                        struct moment *m)
 {
-    switch (letter) {
+    int least = step->is_full ? 2 : 1;
+
+    switch (step->letter) {
     case 'Y':
         return take_digits(c, 4, 4, &m->year);
     case 'y':
@@ -154,23 +172,23 @@ static bool take_letter(char letter, struct cursor *c, struct moment *m)
         m->year += m->year < 50 ? 2000 : 1900;
         return true;
     case 'm':
-        return take_digits(c, 1, 2, &m->month);
+        return take_digits(c, least, 2, &m->month);
     case 'b':
         return take_month_name(c, false, &m->month);
     case 'B':
         return take_month_name(c, true, &m->month);
     case 'd':
     case 'e':
-        return take_digits(c, 1, 2, &m->day);
+        return take_digits(c, least, 2, &m->day);
     case 'H':
     case 'I':
-        return take_digits(c, 1, 2, &m->hour);
+        return take_digits(c, least, 2, &m->hour);
     case 'M':
-        return take_digits(c, 1, 2, &m->minute);
+        return take_digits(c, least, 2, &m->minute);
     case 'S':
-        return take_digits(c, 1, 2, &m->second);
+        return take_digits(c, least, 2, &m->second);
     case 'f':
-        return take_fraction(c, &m->fraction_1e9);
+        return take_fraction(c, m);
     case 'z':
         return take_offset(c, m);
     case 'p':
@@ -192,10 +210,11 @@ static bool parse_format(const struct fr_date_format *f, struct cursor *c,
 
     m->has_date = f->has_date;
     m->has_time = f->has_time;
-    for (size_t i = 0; i < f->steps; i++) {
-        hour12 = hour12 || f->letters[i] == 'I';
-        if (f->letters[i] != 0 ? !take_letter(f->letters[i], c, m)
-                               : !take_byte(c, f->literals[i]))
+    for (size_t i = 0; i < f->count; i++) {
+        const struct fr_date_step *step = &f->steps[i];
+
+        hour12 = hour12 || step->letter == 'I';
+        if (step->letter != 0 ? !take_letter(step, c, m) : !take_byte(c, step->literal))
             return false;
     }
     if (hour12) {
@@ -204,49 +223,6 @@ static bool parse_format(const struct fr_date_format *f, struct cursor *c,
         m->hour = m->hour % 12 + (m->hour12_pm == 1 ? 12 : 0);
     }
     return c->p == c->end;
-}
-
-fr_status fr_date_format_parse(const char *text, struct fr_date_format *out,
-                               struct fr_err *err)
-{
-    static const char known[] = "YymbBdeHIMSfzp";
-    bool year = false, month = false, day = false, hour12 = false, half = false;
-
-    memset(out, 0, sizeof *out);
-    for (const char *p = text; *p != '\0'; p++) {
-        if (out->steps == FR_DATE_FORMAT_MAX_STEPS)
-            return fr_err_set(err, FR_EARG, "the format is too long");
-        if (*p != '%' || p[1] == '%') {
-            p += *p == '%' ? 1 : 0;
-            out->literals[out->steps++] = *p;
-            continue;
-        }
-        p++;
-        if (*p == 'F' || *p == 'T')
-            return fr_err_set(err, FR_EARG, "write %s for %%%c",
-                              *p == 'F' ? "%Y-%m-%d" : "%H:%M:%S", *p);
-        if (*p == '\0' || strchr(known, *p) == NULL)
-            return fr_err_set(
-                err, FR_EARG,
-                "%%%c is not known; known are %%Y %%y %%m %%b %%B %%d %%e %%H %%I "
-                "%%M %%S %%f %%z %%p",
-                *p == '\0' ? ' ' : *p);
-        year = year || *p == 'Y' || *p == 'y';
-        month = month || *p == 'm' || *p == 'b' || *p == 'B';
-        day = day || *p == 'd' || *p == 'e';
-        hour12 = hour12 || *p == 'I';
-        half = half || *p == 'p';
-        out->has_time = out->has_time || *p == 'H' || *p == 'I';
-        out->letters[out->steps++] = *p;
-    }
-    out->has_date = year && month && day;
-    if (hour12 != half)
-        return fr_err_set(err, FR_EARG,
-                          "%%I (hour of half a day) and %%p (AM, PM) go together; %%H is "
-                          "the hour of the day");
-    if ((year || month || day) && !out->has_date)
-        return fr_err_set(err, FR_EARG, "a date needs a year, a month and a day");
-    return FR_OK;
 }
 
 static int days_in_month(int year, int month)
@@ -275,6 +251,7 @@ enum { DAYS_0001 = -693595, DAYS_9999 = 2958463, DAYS_1753 = -53690 };
 struct instant {
     int64_t days;
     uint64_t ns; /* since midnight */
+    int thirds;  /* of a nanosecond, on top */
 };
 
 static enum fr_conversion check_fields(const struct moment *m, struct fr_reason *reason)
@@ -315,6 +292,12 @@ static uint64_t scale_unit_ns(uint8_t scale)
     return unit;
 }
 
+/* 1/300 s since midnight, rounded half up. */
+static uint64_t ticks300(const struct instant *t)
+{
+    return (t->ns * 3 + (uint64_t)t->thirds + 5000000) / 10000000;
+}
+
 static enum fr_conversion out_of_range(const struct fr_converter *c,
                                        struct fr_reason *reason)
 {
@@ -325,13 +308,15 @@ static enum fr_conversion store_datetime(const struct fr_converter *c, struct in
                                          struct fr_cell *cell, struct fr_reason *reason)
 {
     struct fr_datetime_old out;
-    uint64_t ticks = (t->ns * 3 + 5000000) / 10000000; /* 1/300 s, rounded half up */
+    uint64_t ticks = ticks300(t);
 
+    if (t->days < DAYS_1753)
+        return out_of_range(c, reason);
     if (ticks >= UINT64_C(86400) * 300) {
         ticks = 0;
         t->days++;
     }
-    if (t->days < DAYS_1753 || t->days > DAYS_9999)
+    if (t->days > DAYS_9999)
         return out_of_range(c, reason);
     out.days = (int32_t)t->days;
     out.ticks300 = (int32_t)ticks;
@@ -347,14 +332,15 @@ static enum fr_conversion store_smalldatetime(const struct fr_converter *c,
 
     /* the server goes through datetime: 29.999 s is 30 s there and rounds up, 29.998 s
      * does not */
-    uint64_t ticks = (t->ns * 3 + 5000000) / 10000000;
-    uint64_t minutes = (ticks + 30 * 300) / (60 * 300);
+    uint64_t minutes = (ticks300(t) + 30 * 300) / (60 * 300);
 
+    if (t->days < 0)
+        return out_of_range(c, reason);
     if (minutes >= 24 * 60) {
         minutes -= 24 * 60;
         t->days++;
     }
-    if (t->days < 0 || t->days > 65535)
+    if (t->days > UINT16_MAX)
         return out_of_range(c, reason);
     out.days = (uint16_t)t->days;
     out.minutes = (uint16_t)minutes;
@@ -372,7 +358,7 @@ static enum fr_conversion store_new(const struct fr_converter *c, const struct m
     int64_t day_before = t->days;
 
     if (type == FR_TYPE_DATE) {
-        if (t->ns != 0)
+        if (t->ns != 0 || m->finer)
             return fr_refuse(reason, "has a time of day, which a date cannot keep");
         out.scale = 0;
     } else {
@@ -380,6 +366,8 @@ static enum fr_conversion store_new(const struct fr_converter *c, const struct m
     }
     if (type == FR_TYPE_TIME && t->days != day_before)
         return fr_refuse(reason, "rounds up to 24:00");
+    if (t->days > DAYS_9999)
+        return out_of_range(c, reason);
     if (type == FR_TYPE_DATETIMEOFFSET) {
         /* stored as UTC: the local time, less the offset, must be in range too */
         int64_t ticks =
@@ -435,6 +423,7 @@ enum fr_conversion fr_convert_date(const struct fr_converter *c, const char *p, 
     t.ns = ((uint64_t)m.hour * 3600 + (uint64_t)m.minute * 60 + (uint64_t)m.second) *
                UINT64_C(1000000000) +
            m.fraction_1e9;
+    t.thirds = m.thirds;
     if (type == FR_TYPE_DATETIME)
         return store_datetime(c, &t, cell, reason);
     if (type == FR_TYPE_SMALLDATETIME)

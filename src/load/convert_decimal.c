@@ -2,11 +2,17 @@
  * the scale. */
 #include "load/convert.h"
 
+#include "base/utf8.h"
+
 #include <string.h>
 
 __extension__ typedef unsigned __int128 u128;
 
-enum { MAX_PRECISION = 38, MONEY_SCALE = 4, MAX_EXPONENT = 100000 };
+enum { MAX_PRECISION = 38, MONEY_SCALE = 4 };
+
+/* Beyond the digits of any field: as many zeros in front of the mantissa must not hide
+ * what a larger exponent says. */
+static const int64_t max_exponent = INT64_C(1) << 40;
 
 /* What a text says: digits with leading zeros cut, and where the point stands among them.
  */
@@ -41,7 +47,7 @@ static bool take_exponent(const char *p, size_t n, int64_t *out)
     for (size_t i = 0; i < n; i++) {
         if (!is_digit(p[i]))
             return false;
-        if (v < MAX_EXPONENT)
+        if (v < max_exponent)
             v = v * 10 + (p[i] - '0');
     }
     *out = negative ? -v : v;
@@ -166,26 +172,43 @@ enum fr_conversion fr_convert_decimal(const struct fr_converter *c, const char *
     return FR_CONVERTED;
 }
 
-/* Currency signs the server takes in front of a money literal: ASCII and the common UTF-8
- * ones. */
-static const char *const currency_signs[] = {"$", "\xC2\xA3", "\xC2\xA5", "\xE2\x82\xAC",
-                                             "\xC2\xA2"};
+/* Currency signs the server takes in front of an amount ("money and smallmoney
+ * (Transact-SQL)"). */
+static const struct {
+    uint16_t first, last;
+} currency_signs[] = {{0x24, 0x24},     {0xA2, 0xA5},     {0x9F2, 0x9F3},
+                      {0xE3F, 0xE3F},   {0x17DB, 0x17DB}, {0x20A0, 0x20B1},
+                      {0xFDFC, 0xFDFC}, {0xFE69, 0xFE69}, {0xFF04, 0xFF04},
+                      {0xFFE0, 0xFFE1}, {0xFFE5, 0xFFE6}};
 
-static void skip_currency(const char **p, size_t *n)
+static bool skip_currency(const char **p, size_t *n)
 {
-    for (size_t i = 0; i < sizeof currency_signs / sizeof currency_signs[0]; i++) {
-        size_t bytes = strlen(currency_signs[i]);
+    uint32_t ch = 0;
+    size_t bytes = *n == 0 ? 0 : fr_utf8_take((const unsigned char *)*p, *n, &ch);
 
-        if (*n > bytes && memcmp(*p, currency_signs[i], bytes) == 0) {
+    if (bytes == 0)
+        return false;
+    for (size_t i = 0; i < sizeof currency_signs / sizeof currency_signs[0]; i++)
+        if (ch >= currency_signs[i].first && ch <= currency_signs[i].last) {
             *p += bytes;
             *n -= bytes;
-            return;
+            return true;
         }
-    }
+    return false;
+}
+
+static bool take_sign(const char **p, size_t *n, bool *negative)
+{
+    if (*n == 0 || (**p != '-' && **p != '+'))
+        return false;
+    *negative = **p == '-';
+    (*p)++;
+    (*n)--;
+    return true;
 }
 
 /* Commas are taken as thousands separators only where each stands before exactly three
- * digits. */
+ * digits; "0,123" is somebody's decimal comma. */
 static bool groups_are_clear(const char *p, size_t n, char decimal, char group)
 {
     size_t end = 0, last = n;
@@ -198,7 +221,7 @@ static bool groups_are_clear(const char *p, size_t n, char decimal, char group)
                 return false;
             last = i;
         }
-    return last == n || end - last == 4;
+    return last == n || (end - last == 4 && *p != '0');
 }
 
 enum fr_conversion fr_convert_money(const struct fr_converter *c, const char *p, size_t n,
@@ -207,16 +230,14 @@ enum fr_conversion fr_convert_money(const struct fr_converter *c, const char *p,
     bool small = c->column->type == FR_TYPE_SMALLMONEY;
     struct decimal_text t = {.decimal = c->decimal,
                              .group = c->decimal == ',' ? '.' : ','};
-    bool negative = false;
+    bool negative = false, is_signed;
     u128 v, limit;
 
     fr_trim_blanks(&p, &n);
-    if (n > 1 && (*p == '-' || *p == '+')) {
-        negative = *p == '-';
-        p++;
-        n--;
-    }
-    skip_currency(&p, &n);
+    /* the sign may stand on either side of the currency's, but once */
+    is_signed = take_sign(&p, &n, &negative);
+    if (skip_currency(&p, &n) && !is_signed)
+        take_sign(&p, &n, &negative);
     if (n == 0 || (*p != c->decimal && !is_digit(*p)) || !take_decimal_text(p, n, &t))
         return fr_refuse(reason, "is not an amount of money");
     if (!groups_are_clear(t.p, t.n, t.decimal, t.group))

@@ -1,9 +1,6 @@
 /* Integers, bit, float: range per type, no fraction, no NaN, no locale. */
 #include "load/convert.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,23 +137,20 @@ static bool copy_float_text(const char *p, size_t n, char decimal, char *out,
 enum fr_conversion fr_convert_float(const struct fr_converter *c, const char *p, size_t n,
                                     struct fr_cell *cell, struct fr_reason *reason)
 {
-    /* made once, never freed: the C locale, whatever the process runs in */
-    static locale_t c_locale;
     char text[MAX_FLOAT_TEXT_BYTES + 1];
     bool nonzero, is_real = c->column->type == FR_TYPE_REAL;
     double d;
     float f;
 
-    if (c_locale == (locale_t)0)
-        c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     fr_trim_blanks(&p, &n);
     if (n > MAX_FLOAT_TEXT_BYTES)
         return fr_refuse(reason, "is longer than the %d characters of a number",
                          MAX_FLOAT_TEXT_BYTES);
     if (!copy_float_text(p, n, c->decimal, text, &nonzero))
         return fr_refuse(reason, "is not a number");
-    f = is_real ? strtof_l(text, NULL, c_locale) : 0;
-    d = is_real ? (double)f : strtod_l(text, NULL, c_locale);
+    /* real by its own function: through double it would be rounded twice */
+    f = is_real ? strtof_l(text, NULL, c->c_locale) : 0;
+    d = is_real ? (double)f : strtod_l(text, NULL, c->c_locale);
     if (isinf(d))
         return fr_refuse(reason, "is out of range for %s", c->column->type_name);
     /* the server's float has no subnormal numbers: what would become one, or 0, is

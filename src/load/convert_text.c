@@ -4,124 +4,9 @@
 
 #include "base/utf8.h"
 
-#include <errno.h>
-#include <iconv.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { BMP_CHARACTERS = 0x10000, ASCII_LIMIT = 0x80, REPLACEMENT = 0xFFFD };
-
-/* Single-byte pages: a table from character to byte, built once.  Others (932, 936, ...):
- * iconv per value. */
-struct fr_code_page {
-    int32_t number;
-    bool single_byte;
-    unsigned char
-        *from_unicode; /* BMP_CHARACTERS bytes, 0 = no place (NUL itself aside) */
-    iconv_t converter;
-    iconv_t back; /* multi-byte pages alone, else (iconv_t)-1 */
-};
-
-static void page_name(int32_t code_page, char *out, size_t out_bytes)
-{
-    /* the pages iconv knows by another name than CPnnn */
-    static const struct {
-        int32_t number;
-        const char *name;
-    } others[] = {
-        {936, "GBK"}, {949, "UHC"}, {950, "BIG5"}, {20127, "ASCII"}, {54936, "GB18030"}};
-
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (others[i].number == code_page) {
-            snprintf(out, out_bytes, "%s", others[i].name);
-            return;
-        }
-    snprintf(out, out_bytes, "CP%d", code_page);
-}
-
-static bool is_multi_byte(int32_t code_page)
-{
-    return code_page == 932 || code_page == 936 || code_page == 949 || code_page == 950 ||
-           code_page == 54936;
-}
-
-static void fill_table(struct fr_code_page *page, const char *name)
-{
-    iconv_t cd = iconv_open("UTF-16LE", name);
-
-    for (unsigned b = 1; b < 256 && cd != (iconv_t)-1; b++) {
-        char in = (char)b, out[8];
-        char *pin = &in, *pout = out;
-        size_t nin = 1, nout = sizeof out;
-
-        /* a letter that a combining mark may follow (1255, 1258) is held back until asked
-         * for */
-        if (iconv(cd, &pin, &nin, &pout, &nout) != (size_t)-1 &&
-            iconv(cd, NULL, NULL, &pout, &nout) != (size_t)-1 && sizeof out - nout == 2)
-            page->from_unicode[(unsigned char)out[0] |
-                               ((unsigned)(unsigned char)out[1] << 8)] = (unsigned char)b;
-        else
-            iconv(cd, NULL, NULL, NULL, NULL);
-    }
-    if (cd != (iconv_t)-1)
-        iconv_close(cd);
-    /* Windows keeps the five holes of 1252 and its like as control characters; iconv
-     * leaves them out */
-    for (unsigned b = 0x80; b < 0xA0; b++)
-        if (page->from_unicode[b] == 0 &&
-            memchr(page->from_unicode, (int)b, BMP_CHARACTERS) == NULL)
-            page->from_unicode[b] = (unsigned char)b;
-}
-
-fr_status fr_code_page_open(int32_t code_page, struct fr_code_page **out,
-                            struct fr_err *err)
-{
-    struct fr_code_page *page;
-    char name[32];
-
-    *out = NULL;
-    page = calloc(1, sizeof *page);
-    if (page == NULL)
-        return fr_err_set(err, FR_ENOMEM, "no memory for a code page");
-    /* no collation (a server that does not tell): its usual default */
-    page->number = code_page == 0 ? 1252 : code_page;
-    page->single_byte = !is_multi_byte(page->number);
-    page_name(page->number, name, sizeof name);
-    page->converter = iconv_open(name, "UTF-8");
-    page->back = page->single_byte ? (iconv_t)-1 : iconv_open("UTF-8", name);
-    if (page->converter == (iconv_t)-1 ||
-        (!page->single_byte && page->back == (iconv_t)-1)) {
-        fr_code_page_close(&page);
-        return fr_err_set(
-            err, FR_EDATA,
-            "code page %d of its collation is not known to this system's iconv",
-            code_page);
-    }
-    if (page->single_byte) {
-        page->from_unicode = calloc(BMP_CHARACTERS, 1);
-        if (page->from_unicode == NULL) {
-            fr_code_page_close(&page);
-            return fr_err_set(err, FR_ENOMEM, "no memory for a code page");
-        }
-        fill_table(page, name);
-    }
-    *out = page;
-    return FR_OK;
-}
-
-void fr_code_page_close(struct fr_code_page **pp)
-{
-    if (pp == NULL || *pp == NULL)
-        return;
-    if ((*pp)->converter != (iconv_t)-1)
-        iconv_close((*pp)->converter);
-    if ((*pp)->back != (iconv_t)-1)
-        iconv_close((*pp)->back);
-    free((*pp)->from_unicode);
-    free(*pp);
-    *pp = NULL;
-}
+enum { BMP_CHARACTERS = 0x10000, ASCII_LIMIT = 0x80 };
 
 static size_t ascii_prefix(const unsigned char *p, size_t n)
 {
@@ -137,11 +22,6 @@ static size_t ascii_prefix(const unsigned char *p, size_t n)
     while (i < n && p[i] < ASCII_LIMIT)
         i++;
     return i;
-}
-
-static enum fr_conversion bad_utf8(struct fr_reason *reason, size_t at)
-{
-    return fr_refuse(reason, "is not valid UTF-8 at its byte %zu", at + 1);
 }
 
 static enum fr_conversion needs_room(const struct fr_cell *cell, size_t bytes,
@@ -179,80 +59,17 @@ static bool has_limit(const struct fr_column *col)
            col->type != FR_TYPE_NTEXT && col->type != FR_TYPE_IMAGE;
 }
 
-/* Characters behind the ASCII prefix, into a single-byte page. */
-static enum fr_conversion to_single_byte(const struct fr_code_page *page,
-                                         const unsigned char *p, size_t n,
-                                         struct fr_cell *cell, struct fr_reason *reason)
+/* Bytes of UTF-8 that are too many in every code page and in UTF-16: refused before the
+ * cell grows for them. */
+static enum fr_conversion far_too_long(const struct fr_converter *c, size_t n,
+                                       struct fr_reason *reason)
 {
-    size_t in = 0, out = 0;
+    enum { MAX_UTF8_PER_BYTE = 3 };
 
-    while (in < n) {
-        uint32_t ch;
-        size_t bytes = fr_utf8_take(p + in, n - in, &ch);
-
-        if (bytes == 0)
-            return bad_utf8(reason, in);
-        if (ch >= BMP_CHARACTERS || (ch != 0 && page->from_unicode[ch] == 0))
-            return fr_refuse(reason,
-                             "has the character U+%04X, which code page %d does not have",
-                             ch, page->number);
-        cell->data[out++] = page->from_unicode[ch];
-        in += bytes;
-    }
-    *cell->length = (int32_t)out;
-    return FR_CONVERTED;
-}
-
-/*
- * iconv's tables of the Asian pages hold one-way entries (932: U+00A5 to a backslash,
- * U+2014 to U+2015's place): what does not come back as it was has no place.  Returns the
- * first such byte of p, n when there is none.
- */
-static size_t compare_back(const struct fr_code_page *page, const struct fr_cell *cell,
-                           size_t used, const char *p, size_t n)
-{
-    char *in = (char *)cell->data, chunk[1024];
-    size_t in_left = used, at = 0;
-
-    iconv(page->back, NULL, NULL, NULL, NULL);
-    while (in_left > 0) {
-        char *out = chunk;
-        size_t out_left = sizeof chunk, before = in_left, got;
-
-        (void)iconv(page->back, &in, &in_left, &out, &out_left);
-        got = sizeof chunk - out_left;
-        for (size_t i = 0; i < got; i++, at++)
-            if (at >= n || p[at] != chunk[i])
-                return at;
-        if (in_left == before)
-            return at;
-    }
-    return at;
-}
-
-static enum fr_conversion to_multi_byte(const struct fr_code_page *page, const char *p,
-                                        size_t n, struct fr_cell *cell,
-                                        struct fr_reason *reason)
-{
-    char *in = (char *)(uintptr_t)p, *out = (char *)cell->data;
-    size_t in_left = n, out_left = cell->capacity_bytes, same;
-
-    iconv(page->converter, NULL, NULL, NULL, NULL);
-    if (iconv(page->converter, &in, &in_left, &out, &out_left) == (size_t)-1 &&
-        errno != E2BIG)
-        return fr_refuse(
-            reason, "has a character at its byte %zu that code page %d does not have",
-            n - in_left + 1, page->number);
-    same = compare_back(page, cell, cell->capacity_bytes - out_left, p, n);
-    if (same < n) {
-        while (same > 0 && ((unsigned char)p[same] & 0xC0) == 0x80)
-            same--;
-        return fr_refuse(
-            reason, "has a character at its byte %zu that code page %d does not have",
-            same + 1, page->number);
-    }
-    *cell->length = (int32_t)(cell->capacity_bytes - out_left);
-    return FR_CONVERTED;
+    if (!has_limit(c->column) || n / MAX_UTF8_PER_BYTE <= (size_t)c->column->max_bytes)
+        return FR_CONVERTED;
+    return fr_refuse(reason, "is %zu bytes of UTF-8 long, which the column cannot take",
+                     n);
 }
 
 static enum fr_conversion copy_utf8(const unsigned char *p, size_t n, size_t ascii,
@@ -263,7 +80,7 @@ static enum fr_conversion copy_utf8(const unsigned char *p, size_t n, size_t asc
         size_t bytes = fr_utf8_take(p + i, n - i, &ch);
 
         if (bytes == 0)
-            return bad_utf8(reason, i);
+            return fr_refuse_utf8(reason, i);
         i += bytes;
     }
     memcpy(cell->data, p, n);
@@ -277,10 +94,11 @@ enum fr_conversion fr_convert_char(const struct fr_converter *c, const char *p, 
     size_t ascii;
     enum fr_conversion got = apply_blanks(c, p, &n, reason);
 
-    if (got != FR_CONVERTED)
-        return got;
-    /* no code page needs more bytes than UTF-8, but for GB18030's four */
-    got = needs_room(cell, n * 2, reason);
+    if (got == FR_CONVERTED)
+        got = far_too_long(c, n, reason);
+    /* no code page needs more bytes than UTF-8 */
+    if (got == FR_CONVERTED)
+        got = needs_room(cell, n, reason);
     if (got != FR_CONVERTED)
         return got;
     ascii = ascii_prefix((const unsigned char *)p, n);
@@ -289,10 +107,8 @@ enum fr_conversion fr_convert_char(const struct fr_converter *c, const char *p, 
         *cell->length = (int32_t)n;
     } else if (c->page == NULL) {
         got = copy_utf8((const unsigned char *)p, n, ascii, cell, reason);
-    } else if (c->page->single_byte) {
-        got = to_single_byte(c->page, (const unsigned char *)p, n, cell, reason);
     } else {
-        got = to_multi_byte(c->page, p, n, cell, reason);
+        got = fr_code_page_encode(c->page, (const unsigned char *)p, n, cell, reason);
     }
     if (got == FR_CONVERTED && has_limit(c->column) &&
         *cell->length > c->column->max_bytes)
@@ -314,9 +130,10 @@ enum fr_conversion fr_convert_nchar(const struct fr_converter *c, const char *p,
     enum fr_conversion got = apply_blanks(c, p, &n, reason);
     size_t ascii;
 
-    if (got != FR_CONVERTED)
-        return got;
-    got = needs_room(cell, n * 2, reason);
+    if (got == FR_CONVERTED)
+        got = far_too_long(c, n, reason);
+    if (got == FR_CONVERTED)
+        got = needs_room(cell, n * 2, reason);
     if (got != FR_CONVERTED)
         return got;
     out = cell->data;
@@ -328,7 +145,7 @@ enum fr_conversion fr_convert_nchar(const struct fr_converter *c, const char *p,
         size_t bytes = fr_utf8_take(in + i, n - i, &ch);
 
         if (bytes == 0)
-            return bad_utf8(reason, i);
+            return fr_refuse_utf8(reason, i);
         if (ch >= BMP_CHARACTERS) {
             put_unit(out, 0xD800 + ((ch - BMP_CHARACTERS) >> 10));
             out += 2;
@@ -365,6 +182,8 @@ enum fr_conversion fr_convert_binary(const struct fr_converter *c, const char *p
     }
     if (n % 2 != 0)
         return fr_refuse(reason, "has an odd number of hex digits");
+    if (has_limit(c->column) && n / 2 > (size_t)c->column->max_bytes)
+        return too_long(c, n / 2, "bytes", reason);
     got = needs_room(cell, n / 2, reason);
     if (got != FR_CONVERTED)
         return got;
@@ -376,15 +195,13 @@ enum fr_conversion fr_convert_binary(const struct fr_converter *c, const char *p
         cell->data[i / 2] = (unsigned char)(high * 16 + low);
     }
     *cell->length = (int32_t)(n / 2);
-    if (has_limit(c->column) && *cell->length > c->column->max_bytes)
-        return too_long(c, n / 2, "bytes", reason);
     return FR_CONVERTED;
 }
 
 enum fr_conversion fr_convert_guid(const struct fr_converter *c, const char *p, size_t n,
                                    struct fr_cell *cell, struct fr_reason *reason)
 {
-    /* the first three groups are little-endian on the wire (MS-TDS 2.2.5.5.2) */
+    /* the first three groups are little-endian on the wire (MS-TDS 2.2.5.5.1, GUID) */
     static const unsigned char place[16] = {3, 2, 1,  0,  5,  4,  7,  6,
                                             8, 9, 10, 11, 12, 13, 14, 15};
     static const char not_guid[] = "is not a GUID (XXXXXXXX-XXXX-XXXX-XXXX-XXXXXXXXXXXX)";

@@ -5,6 +5,8 @@ libfrclient_a_SOURCES += \
 	src/load/convert_number.c \
 	src/load/convert_decimal.c \
 	src/load/convert_date.c \
+	src/load/convert_date_format.c \
+	src/load/convert_codepage.c \
 	src/load/convert_text.c
 libfrclient_a_SOURCES += \
 	src/load/source.c src/load/source.h \

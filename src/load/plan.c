@@ -154,18 +154,25 @@ static fr_status check_options(const struct fr_load_options *o, const struct fr_
                           (long long)o->first_row, (long long)o->last_row);
     for (size_t i = 0; i < o->date_formats.count; i++) {
         const char *item = o->date_formats.items[i];
-        size_t n = strcspn(item, "=");
+        size_t n = strcspn(item, "="), column = fr_table_find_column(t, item, n);
+        struct fr_date_format format;
 
         if (item[n] != '=')
             return fr_err_set(err, FR_EARG, "--date-format %s: expected COLUMN=FORMAT",
                               item);
-        if (fr_table_find_column(t, item, n) == t->column_count) {
+        if (column == t->column_count) {
             char list[600];
 
             return fr_err_set(err, FR_EARG,
                               "--date-format %s: %s has no such column; it has: %s", item,
                               t->display, fr_table_list_columns(t, list, sizeof list));
         }
+        for (size_t j = 0; j < i; j++)
+            if (strncasecmp(o->date_formats.items[j], item, n + 1) == 0)
+                return fr_err_set(err, FR_EARG,
+                                  "--date-format %s: the column has one already", item);
+        if (fr_date_format_parse(item, &t->columns[column], &format, err) != FR_OK)
+            return FR_EARG;
     }
     return FR_OK;
 }

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What a cell holds, as text; NULL = refused. */
@@ -52,6 +53,8 @@ static const struct {
     {"real", "3.5e38", NULL},
     {"real", "1e-45", NULL},
     {"real", "0.1", "0.1"},
+    /* through double this would be rounded twice, to 1 */
+    {"real", "1.00000005960464477539062500000000001", "1.0000001"},
     {"decimal(18,6)", "1.23456789", "1234568@6"},
     {"decimal(18,6)", "-0.0000005", "-1@6"},
     {"decimal(18,6)", "0.0000004999", "0@6"},
@@ -74,6 +77,13 @@ static const struct {
      "99999999999999999999999999999999999999@38"},
     {"decimal(38,38)", "1", NULL},
     {"decimal(1,0)", "9.5", NULL},
+    {"decimal(38,0)", "1e37", "10000000000000000000000000000000000000@0"},
+    {"decimal(38,0)", "-99999999999999999999999999999999999999.4999",
+     "-99999999999999999999999999999999999999@0"},
+    {"decimal(38,0)", "99999999999999999999999999999999999999.5", NULL},
+    {"decimal(5,2)", "1,234", NULL},
+    {"decimal(5,2)", ".", NULL},
+    {"decimal(5,2)", "1e+", NULL},
     {"decimal(1,0)", "0.5", "1@0"},
     {"money", "1234.56789", "12345679"},
     {"money", "-922337203685477.5808", "-9223372036854775808"},
@@ -83,6 +93,25 @@ static const struct {
     {"money", "1,23.4", NULL},
     {"money", "12,34", NULL},
     {"money", "1,234,567", "12345670000"},
+    {"money", "0,123", NULL},
+    {"money", "1,234.5,6", NULL},
+    {"money", "$-5", "-50000"},
+    {"money", "-$-5", NULL},
+    {"money", "--5", NULL},
+    {"money",
+     "\xE2\x82\xB9"
+     "5",
+     NULL},
+    {"money", "\xC2\xA4\x35", "50000"},
+    {"money",
+     "-\xE2\x82\xAC"
+     "1,234.5",
+     "-12345000"},
+    {"money", "\xEF\xBF\xA6\x35", "50000"},
+    {"money", "$", NULL},
+    {"money", "1.00005", "10001"},
+    {"money", "922337203685477.58074", "9223372036854775807"},
+    {"money", "922337203685477.58075", NULL},
     {"smallmoney", "214748.3647", "2147483647"},
     {"smallmoney", "214748.3648", NULL},
     {"smallmoney", "-214748.3648", "-2147483648"},
@@ -98,11 +127,24 @@ static const struct {
     {"date", "2024-01-01 00:00:00", "45290"},
     {"date", "2024-01-01 12:00", NULL},
     {"date", "2024-1-1", NULL},
+    {"date", "2024-01-01 00:00:00.0000000001", NULL},
+    {"date", "2024-01-01T00:00Z", "45290"},
+    {"date", "10:00", NULL},
+    {"date", "1900-02-29", NULL},
+    {"date", "2000-02-29", "36583"},
     {"datetime", "1753-01-01", "-53690 0"},
     {"datetime", "1752-12-31", NULL},
     {"datetime", "2024-12-31 23:59:59.999", "45656 0"},
     {"datetime", "2024-12-31T23:59:59.997", "45655 25919999"},
     {"datetime", "9999-12-31 23:59:59.999", NULL},
+    {"datetime", "2024-12-31 23:59:59.998", "45655 25919999"},
+    {"datetime", "1752-12-31 23:59:59.999", NULL},
+    {"datetime", "2024-01-01 00:00:00.00166666666", "45290 0"},
+    {"datetime", "2024-01-01 00:00:00.00166666667", "45290 1"},
+    {"datetime", "2024-01-01 00:00:00.00499999999", "45290 1"},
+    {"datetime", "2024-01-01 00:00:00.00833333333", "45290 2"},
+    {"datetime", "2024-01-01 00:00:00.00833333334", "45290 3"},
+    {"datetime", "10:00", NULL},
     {"datetime", "2024-01-01 24:00:00", NULL},
     {"datetime", "2024-01-01 12:00:00Z", "45290 12960000"},
     {"datetime", "2024-01-01 12:00:00+01:00", NULL},
@@ -117,6 +159,8 @@ static const struct {
     {"smalldatetime", "2079-06-06 23:59:29", "65535 1439"},
     {"smalldatetime", "2079-06-06 23:59:30", NULL},
     {"smalldatetime", "1899-12-31", NULL},
+    {"smalldatetime", "1899-12-31 23:59:59", NULL},
+    {"smalldatetime", "2024-12-31 23:59:30", "45656 0"},
     {"time(3)", "23:59:59.9994", "863999990000"},
     {"time(3)", "23:59:59.9999", NULL},
     {"time(3)", "2024-01-01 10:00", NULL},
@@ -125,6 +169,13 @@ static const struct {
     {"datetimeoffset(0)", "2024-01-01 00:00:00 -14:00", "45290 504000000000 -840"},
     {"datetimeoffset(0)", "2024-01-01 00:00:00 +14:01", NULL},
     {"datetimeoffset(0)", "0001-01-01 00:00:00 +01:00", NULL},
+    {"datetimeoffset(0)", "9999-12-31 23:59:59.5 +01:00", NULL},
+    {"datetimeoffset(0)", "9999-12-31 23:00:00 -01:00", NULL},
+    {"datetimeoffset(0)", "2024-01-01 00:00:00+00", "45290 0 0"},
+    {"datetimeoffset(0)", "2024-01-01 00:00:00-0130", "45290 54000000000 -90"},
+    {"datetimeoffset(0)", "2024-01-01 00:00:00+5", NULL},
+    {"datetimeoffset(0)", "2024-01-01 00:00:00+05:", NULL},
+    {"datetimeoffset(0)", "2024-01-01 00:00:00", "45290 0 0"},
     {"varchar(3)", "abc", "616263"},
     {"varchar(3)", "abcd", NULL},
     {"varchar(10)", "\xC3\xA9\xE2\x82\xAC", "e980"},
@@ -251,7 +302,7 @@ static void show_cell(const struct fr_column *c, const struct fr_cell *cell, cha
         snprintf(out, out_bytes, "%" PRId64, u.i64);
         break;
     case FR_TYPE_REAL:
-        snprintf(out, out_bytes, "%.7g", (double)u.f);
+        snprintf(out, out_bytes, "%.8g", (double)u.f);
         break;
     case FR_TYPE_FLOAT:
         snprintf(out, out_bytes, "%.17g", u.d);
@@ -338,6 +389,12 @@ static const struct {
     {"datetime2(0)", "%d/%m/%Y %H:%M", "04/02/2026 13:05", "46055 471000000000"},
     {"datetime2(0)", "%d/%m/%Y %I:%M %p", "04/02/2026 12:05 AM", "46055 3000000000"},
     {"datetime2(0)", "%d/%m/%Y %I:%M %p", "04/02/2026 13:05 AM", NULL},
+    {"datetime2(0)", "%d%m%Y%H%M", "040220261305", "46055 471000000000"},
+    {"datetime2(0)", "%d%m%Y%H%M", "04022026135", NULL},
+    {"datetime2(0)", "%Y-%m-%d %H%M", "2026-02-04 123", NULL},
+    {"datetimeoffset(0)", "%d.%m.%Y %H:%M %z", "04.02.2026 01:05 +0100",
+     "46055 3000000000 60"},
+    {"time(0)", "%I:%M %p", "1:05 pm", "471000000000"},
     {"datetime2(3)", "%Y-%m-%d %H:%M:%S.%f", "2024-01-01 00:00:00.1", "45290 1000000"},
 };
 
@@ -370,14 +427,20 @@ START_TEST(test_date_format)
 }
 END_TEST
 
-/* Letters that combine with a mark behind them: iconv holds them back. */
-START_TEST(test_code_pages_with_combining_letters)
+/* Two bytes a character; letters that combine with a mark behind them (iconv holds them
+ * back). */
+START_TEST(test_code_pages)
 {
     static const struct {
         int32_t code_page;
         const char *in;
         unsigned char want[3];
     } page_cases[] = {
+        /* of the two codes of U+2170 and U+222A the ones Windows writes */
+        {932, "a\xE2\x85\xB0", {'a', 0xFA, 0x40}},
+        {932, "a\xE2\x88\xAA", {'a', 0x81, 0xBE}},
+        {936, "a\xE2\x82\xAC_", {'a', 0x80, '_'}},
+        {950, "a\xE5\xAD\x97", {'a', 0xA6, 0x72}},
         {1255, "\xD7\xA9\xD7\x9C\xD7\x9D", {0xF9, 0xEC, 0xED}},
         {1258,
          "A\xC4\x90"
@@ -409,15 +472,111 @@ START_TEST(test_code_pages_with_combining_letters)
 }
 END_TEST
 
+/* What has no place, and a column whose page the server does not tell. */
+START_TEST(test_characters_without_a_place)
+{
+    static const struct {
+        int32_t code_page;
+        const char *in;
+    } page_cases[] = {
+        {932, "\xC2\xA5"}, /* iconv's way to the page would make it a backslash */
+        {932, "\xF0\x9F\x98\x80"}, {950, "\xD0\x96"},
+        {1255, "\xEF\xAC\xAA"},    {0, "\xC3\xA9"},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(page_cases); i++) {
+        _Alignas(8) unsigned char data[64];
+        int32_t length = FR_CELL_NULL;
+        struct fr_cell cell = {
+            .length = &length, .data = data, .capacity_bytes = sizeof data};
+        struct fr_load_options o;
+        struct fr_converter c;
+        struct fr_column column;
+        struct fr_reason reason = {0};
+        struct fr_err err;
+
+        fr_load_options_init(&o);
+        column_of("varchar(10)", &column);
+        column.code_page = page_cases[i].code_page;
+        ck_assert_int_eq(fr_converter_init(&c, &column, &o, &err), FR_OK);
+        ck_assert_int_eq(convert(&c, page_cases[i].in, &cell, &reason), FR_REFUSED);
+        ck_assert_ptr_nonnull(strstr(reason.text, "has the character U+"));
+        ck_assert_int_eq(convert(&c, "plain", &cell, &reason), FR_CONVERTED);
+        fr_converter_free(&c);
+    }
+}
+END_TEST
+
+/* An exponent that undoes more leading zeros than a number was thought to have. */
+START_TEST(test_exponent_beyond_many_zeros)
+{
+    enum { ZEROS = 200000 };
+    _Alignas(8) unsigned char data[64];
+    int32_t length = FR_CELL_NULL;
+    struct fr_cell cell = {
+        .length = &length, .data = data, .capacity_bytes = sizeof data};
+    char *text = calloc(1, ZEROS + 32), got[100];
+    struct fr_load_options o;
+    struct fr_converter c;
+    struct fr_column column;
+    struct fr_reason reason = {0};
+    struct fr_err err;
+
+    ck_assert_ptr_nonnull(text);
+    memset(text, '0', ZEROS + 2);
+    text[1] = '.';
+    snprintf(text + ZEROS + 2, 30, "15e%d", ZEROS + 1);
+    fr_load_options_init(&o);
+    column_of("decimal(5,1)", &column);
+    ck_assert_int_eq(fr_converter_init(&c, &column, &o, &err), FR_OK);
+    ck_assert_int_eq(convert(&c, text, &cell, &reason), FR_CONVERTED);
+    show_cell(&column, &cell, got, sizeof got);
+    ck_assert_str_eq(got, "15@1");
+    fr_converter_free(&c);
+    free(text);
+}
+END_TEST
+
 START_TEST(test_bad_date_formats_are_refused)
 {
-    static const char *const bad[] = {
-        "%d-%m", "%Q", "%", "%F", "%d %m %Y %I:%M", "%d %m %Y %H:%M %p"};
+    static const char *const bad[] = {"%d-%m",
+                                      "%Q",
+                                      "%",
+                                      "%F",
+                                      "",
+                                      "%H:%M",
+                                      "%d %m %Y %I:%M",
+                                      "%d %m %Y %H:%M %p",
+                                      "%d %m %Y %p",
+                                      "%d %m %Y %M",
+                                      "%d %m %Y %H:%S",
+                                      "%d %m %Y %H:%M.%f",
+                                      "%d %m %Y %d",
+                                      "%d %m %b %Y",
+                                      "%d %m %Y %y",
+                                      "%d %m %Y %H %I %p",
+                                      "%Y%m%d %H%M%S%f0"};
+    static const char *const bad_times[] = {"%d.%m.%Y %H:%M", "%Y%m%d", "%M:%S", "%p"};
+    char item[100];
+    struct fr_column column;
     struct fr_date_format f;
     struct fr_err err;
 
-    for (size_t i = 0; i < COUNT_OF(bad); i++)
-        ck_assert_int_eq(fr_date_format_parse(bad[i], &f, &err), FR_EARG);
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
+        snprintf(item, sizeof item, "C=%s", bad[i]);
+        column_of("datetime2(3)", &column);
+        ck_assert_msg(fr_date_format_parse(item, &column, &f, &err) == FR_EARG, "%s",
+                      item);
+    }
+    for (size_t i = 0; i < COUNT_OF(bad_times); i++) {
+        snprintf(item, sizeof item, "C=%s", bad_times[i]);
+        column_of("time(3)", &column);
+        ck_assert_msg(fr_date_format_parse(item, &column, &f, &err) == FR_EARG, "%s",
+                      item);
+    }
+    column_of("int", &column);
+    ck_assert_int_eq(fr_date_format_parse("c=%Y%m%d", &column, &f, &err), FR_EARG);
+    ck_assert_int_eq(fr_date_format_parse("c", &column, &f, &err), FR_EARG);
 }
 END_TEST
 
@@ -439,6 +598,12 @@ START_TEST(test_long_values_ask_for_room)
     ck_assert_int_eq(convert(&c, "a text of more than eight", &cell, &reason),
                      FR_NEEDS_ROOM);
     ck_assert_uint_ge(reason.need_bytes, 50);
+    fr_converter_free(&c);
+    /* what cannot fit in any code page asks for none */
+    column_of("nvarchar(2)", &column);
+    ck_assert_int_eq(fr_converter_init(&c, &column, &o, &err), FR_OK);
+    ck_assert_int_eq(convert(&c, "a text of more than eight", &cell, &reason),
+                     FR_REFUSED);
     fr_converter_free(&c);
 }
 END_TEST
@@ -477,7 +642,9 @@ int main(void)
     tcase_add_loop_test(tc, test_convert, 0, COUNT_OF(cases));
     tcase_add_loop_test(tc, test_date_format, 0, COUNT_OF(format_cases));
     tcase_add_test(tc, test_bad_date_formats_are_refused);
-    tcase_add_test(tc, test_code_pages_with_combining_letters);
+    tcase_add_test(tc, test_code_pages);
+    tcase_add_test(tc, test_characters_without_a_place);
+    tcase_add_test(tc, test_exponent_beyond_many_zeros);
     tcase_add_test(tc, test_long_values_ask_for_room);
     tcase_add_test(tc, test_trailing_blanks);
     suite_add_tcase(s, tc);
