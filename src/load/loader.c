@@ -175,15 +175,19 @@ static void choose_batch_limits(struct loader *l)
     }
 }
 
+static size_t max_row_bytes(const struct loader *l)
+{
+    return (size_t)l->job->options->max_field_bytes + WINDOW_SLACK_BYTES;
+}
+
 static fr_status start_reader(struct loader *l, struct fr_source **source, uint64_t from,
                               struct fr_reader **out, struct fr_err *err)
 {
-    size_t window = (size_t)l->job->options->max_field_bytes + WINDOW_SLACK_BYTES;
     fr_status st = fr_source_skip_to(*source, from, err);
 
     if (st != FR_OK)
         return fr_err_wrap(err, "%s", l->job->source);
-    return fr_reader_start(source, window, out, err);
+    return fr_reader_start(source, max_row_bytes(l), out, err);
 }
 
 static fr_status open_source(struct loader *l, struct fr_err *err)
@@ -201,6 +205,31 @@ static fr_status open_source(struct loader *l, struct fr_err *err)
  * ----------------------------------------------------------------------------------------------
  */
 
+/* Take what there is for the whole row: its last field is the one that does not end. */
+static fr_status row_too_long(struct loader *l, const struct fr_window *w,
+                              struct fr_err *err)
+{
+    struct fr_record rec = {.fields = l->fields};
+    char shown[FR_PRINTABLE_BYTES + 4];
+    const char *column;
+    size_t last;
+
+    (void)fr_split_next(fr_plan_splitter(l->plan), w->p, w->n, true, &rec);
+    last = rec.count == 0 ? 0 : rec.count - 1;
+    column = fr_plan_column_of(l->plan, last);
+    fr_printable(last < FR_MAX_FIELDS ? l->fields[last].p : w->p,
+                 last < FR_MAX_FIELDS ? l->fields[last].n : w->n, shown);
+    return fr_err_set(
+        err, FR_EDATA,
+        "field %zu%s%s: \"%s\" does not end within %zu bytes of the row: %s, "
+        "or raise --max-field-bytes",
+        last + 1, column == NULL ? "" : ", column ", column == NULL ? "" : column, shown,
+        max_row_bytes(l),
+        l->job->options->format == FR_FORMAT_CSV
+            ? "close its quote, give the file's row terminator with -r"
+            : "give the file's row terminator with -r");
+}
+
 static fr_status next_record(struct loader *l, struct fr_reader *reader,
                              struct fr_record *rec, struct fr_err *err)
 {
@@ -215,7 +244,10 @@ static fr_status next_record(struct loader *l, struct fr_reader *reader,
             return FR_OK;
         if (got == FR_SPLIT_END)
             return FR_EOF;
-        st = read_more(l, reader, err);
+        if (w->n > max_row_bytes(l))
+            st = row_too_long(l, w, err);
+        else
+            st = read_more(l, reader, err);
         if (st != FR_OK)
             return fr_err_wrap(err, "%s: row %" PRId64 " (byte %" PRIu64 ")",
                                l->job->source, l->row, l->offset);
@@ -479,26 +511,28 @@ static fr_status read_header(struct loader *l, struct fr_reader *reader,
                              bool first_reading, struct fr_err *err)
 {
     struct fr_record rec = {.fields = l->fields};
-    fr_status st;
+    fr_status st = FR_OK;
 
     if (l->job->options->header == FR_HEADER_NONE)
         return FR_OK;
-    st = next_record(l, reader, &rec, err);
-    if (st == FR_EOF)
-        return FR_OK;
-    if (st == FR_OK && l->job->options->header == FR_HEADER_MATCH) {
-        st = fr_plan_map_header(l->plan, &rec, err);
+    do {
+        st = next_record(l, reader, &rec, err);
+        if (st == FR_EOF)
+            return FR_OK;
+        if (st == FR_OK && !rec.blank && l->job->options->header == FR_HEADER_MATCH) {
+            st = fr_plan_map_header(l->plan, &rec, err);
+            if (st != FR_OK)
+                return fr_err_wrap(err, "%s", l->job->source);
+        }
         if (st != FR_OK)
-            return fr_err_wrap(err, "%s", l->job->source);
-    }
-    if (st != FR_OK)
-        return st;
-    if (first_reading) {
-        consume(l, &rec);
-        l->now.skipped++;
-    } else {
-        fr_reader_consume(reader, rec.total_bytes);
-    }
+            return st;
+        if (first_reading) {
+            consume(l, &rec);
+            l->now.skipped++;
+        } else {
+            fr_reader_consume(reader, rec.total_bytes);
+        }
+    } while (rec.blank);
     return FR_OK;
 }
 
@@ -553,6 +587,8 @@ static fr_status load_from_head(struct loader *l, struct fr_err *err)
     if (st == FR_OK && o->error_file != NULL)
         st = fr_reject_open(o->error_file, (uint64_t)l->head.reject_bytes,
                             (uint64_t)l->head.rejected, &l->reject, err);
+    if (st == FR_OK && l->reject != NULL)
+        st = fr_reject_set_encoding(l->reject, &l->source.encoding, err);
     if (st == FR_OK)
         st = start_reader(l, &l->opened, l->offset, &l->reader, err);
     if (st == FR_OK && first_reading)

@@ -246,6 +246,13 @@ size_t fr_plan_field_count(const struct fr_plan *p)
     return p->field_count;
 }
 
+const char *fr_plan_column_of(const struct fr_plan *p, size_t field)
+{
+    if (!p->mapped || field >= p->field_count || p->fields[field].dropped)
+        return NULL;
+    return p->table->columns[p->fields[field].column].name;
+}
+
 static uint64_t hash_text(uint64_t h, const char *text)
 {
     return text == NULL ? fr_hash(h, "", 1) : fr_hash(h, text, strlen(text) + 1);

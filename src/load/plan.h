@@ -26,6 +26,8 @@ void fr_plan_free(struct fr_plan **pp);
 const struct fr_splitter *fr_plan_splitter(const struct fr_plan *p);
 bool fr_plan_is_mapped(const struct fr_plan *p);
 size_t fr_plan_field_count(const struct fr_plan *p); /* once mapped */
+/* The column a field goes to, once mapped; NULL: none. */
+const char *fr_plan_column_of(const struct fr_plan *p, size_t field);
 /* Identity of everything that decides how bytes become rows; the same for every reading
  * of one task. */
 uint64_t fr_plan_hash(const struct fr_plan *p);

@@ -196,7 +196,8 @@ static fr_status gather(struct fr_reader *r, const struct block *b, struct fr_er
         r->spill = grown;
         r->spill_bytes = room;
     }
-    memmove(r->spill, was_in_spill ? r->spill + keep_at : r->window.p, r->window.n);
+    if (!was_in_spill || keep_at > 0)
+        memmove(r->spill, was_in_spill ? r->spill + keep_at : r->window.p, r->window.n);
     memcpy(r->spill + r->window.n, b->memory + HEADROOM_BYTES, b->n);
     r->window.p = r->spill;
     r->window.n = need;

@@ -1,5 +1,7 @@
 #include "load/reject.h"
 
+#include "base/utf8.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -9,8 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { ENCODED_BYTES = 4096 };
+
 struct fr_reject {
     char *path;
+    struct fr_encoding encoding;
+    struct fr_recoder *encoder; /* NULL: rows are written as they come */
     FILE *rows;
     FILE *notes; /* path.json */
     uint64_t bytes;
@@ -148,21 +154,36 @@ void fr_reject_close(struct fr_reject **rp)
         fclose(r->rows);
     if (r->notes != NULL)
         fclose(r->notes);
+    fr_recoder_close(&r->encoder);
     free(r->path);
     free(r);
     *rp = NULL;
 }
 
+fr_status fr_reject_set_encoding(struct fr_reject *r, const struct fr_encoding *e,
+                                 struct fr_err *err)
+{
+    fr_status st = e->name[0] == '\0' ? FR_OK : fr_encoder_open(e, &r->encoder, err);
+
+    r->encoding = *e;
+    return st == FR_OK ? FR_OK : fr_err_wrap(err, "reject file %s", r->path);
+}
+
 static fr_status add_note(struct fr_reject *r, const struct fr_rejected_row *row,
                           struct fr_err *err)
 {
-    const struct fr_row_error *why = row->why;
-    json_t *note = json_pack("{s:s, s:I, s:I, s:s?, s:s?, s:s}", "source", row->source,
-                             "row", (json_int_t)row->row, "byte", (json_int_t)row->offset,
-                             "column", why->column, "value",
-                             why->has_value ? why->value : NULL, "reason", why->reason);
+    struct fr_row_error why = *row->why;
+    json_t *note;
     int rc;
 
+    /* a reason may have been cut in a character */
+    fr_utf8_mend(why.reason);
+    if (why.has_value)
+        fr_utf8_mend(why.value);
+    note = json_pack("{s:s, s:I, s:I, s:s?, s:s?, s:s}", "source", row->source, "row",
+                     (json_int_t)row->row, "byte", (json_int_t)row->offset, "column",
+                     why.column, "value", why.has_value ? why.value : NULL, "reason",
+                     why.reason);
     if (note == NULL)
         return fr_err_set(err, FR_ENOMEM, "no memory for a rejected row");
     rc = json_dumpf(note, r->notes, JSON_COMPACT | JSON_PRESERVE_ORDER);
@@ -172,13 +193,54 @@ static fr_status add_note(struct fr_reject *r, const struct fr_rejected_row *row
     return FR_OK;
 }
 
+static fr_status write_rows(struct fr_reject *r, const char *p, size_t n,
+                            struct fr_err *err)
+{
+    if (fwrite(p, 1, n, r->rows) != n)
+        return file_error(r, "", err);
+    r->bytes += n;
+    return FR_OK;
+}
+
+static fr_status write_encoded(struct fr_reject *r, const struct fr_rejected_row *row,
+                               struct fr_err *err)
+{
+    const char *in = row->bytes;
+    size_t left = row->n;
+    bool ended = false;
+
+    while (!ended) {
+        char encoded[ENCODED_BYTES], *out = encoded;
+        size_t room = sizeof encoded;
+        enum fr_recoded got = fr_recode(r->encoder, &in, &left, &out, &room);
+        fr_status st;
+
+        if (got == FR_RECODED_ALL)
+            got = fr_recode_end(r->encoder, &out, &room);
+        if (got == FR_RECODED_BAD || got == FR_RECODED_CUT)
+            return fr_err_set(err, FR_EDATA,
+                              "reject file %s: row %llu cannot be written in the "
+                              "source's encoding %s",
+                              r->path, (unsigned long long)row->row, r->encoding.name);
+        ended = got == FR_RECODED_ALL;
+        st = write_rows(r, encoded, sizeof encoded - room, err);
+        if (st != FR_OK)
+            return st;
+    }
+    return FR_OK;
+}
+
 fr_status fr_reject_add(struct fr_reject *r, const struct fr_rejected_row *row,
                         struct fr_err *err)
 {
-    if (fwrite(row->bytes, 1, row->n, r->rows) != row->n)
-        return file_error(r, "", err);
-    r->bytes += row->n;
-    return r->notes == NULL ? FR_OK : add_note(r, row, err);
+    fr_status st = FR_OK;
+
+    if (r->bytes == 0)
+        st = write_rows(r, r->encoding.mark, r->encoding.mark_bytes, err);
+    if (st == FR_OK)
+        st = r->encoder == NULL ? write_rows(r, row->bytes, row->n, err)
+                                : write_encoded(r, row, err);
+    return st != FR_OK || r->notes == NULL ? st : add_note(r, row, err);
 }
 
 static bool flush_to_disk(FILE *f)

@@ -2,12 +2,17 @@
  * reject.h - the file of rejected rows: original bytes in FILE, one JSON object a row in
  * FILE.json.
  *
+ * FILE can be loaded with the options of its source: it is in the source's encoding and
+ * begins with the source's byte order mark.  (Where an encoding has two codes for one
+ * character, the usual one is written.)
+ *
  * The ledger remembers FILE's length at each batch; a resumed load cuts both files back
  * to that. One thread.
  */
 #ifndef FR_LOAD_REJECT_H
 #define FR_LOAD_REJECT_H
 
+#include "load/encoding.h"
 #include "load/plan.h"
 
 struct fr_reject; /* opaque */
@@ -22,13 +27,16 @@ fr_status fr_reject_check_path(const char *path, const char *source, struct fr_e
  */
 fr_status fr_reject_open(const char *path, uint64_t keep_bytes, uint64_t keep_rows,
                          struct fr_reject **out, struct fr_err *err);
+/* Before the first row: what the source is in.  FR_EARG: no way back into it. */
+fr_status fr_reject_set_encoding(struct fr_reject *r, const struct fr_encoding *e,
+                                 struct fr_err *err);
 void fr_reject_close(struct fr_reject **rp);
 
 struct fr_rejected_row {
     const char *source;
-    uint64_t row;    /* from 1 */
-    uint64_t offset; /* of its first byte in the decoded stream */
-    const char *bytes;
+    uint64_t row;      /* from 1 */
+    uint64_t offset;   /* of its first byte in the decoded stream */
+    const char *bytes; /* decoded: UTF-8 where the source was transcoded */
     size_t n;
     const struct fr_row_error *why;
 };

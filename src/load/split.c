@@ -101,30 +101,36 @@ static size_t find(const struct scan *s, size_t from, size_t *length, bool *part
     return s->n;
 }
 
+/* What of the stream can be seen: from the row's first byte on. */
+struct window {
+    const char *p;
+    size_t n;
+    bool at_end;
+};
+
 /*
- * End of the row from `from` on.  A terminator that begins with a loose newline is found
- * by its LF and widened by the CR in front.
+ * End of the row from progress->at on; `from` is the begin of its last part.  A
+ * terminator that begins with a loose newline is found by its LF and widened by the CR in
+ * front.
  */
-static bool find_row_end(const struct fr_splitter *s, const char *p, size_t from,
-                         size_t n, bool at_end, size_t *body, size_t *total)
+static bool find_row_end(const struct fr_splitter *s, const struct window *w, size_t from,
+                         struct fr_record *rec)
 {
-    struct scan scan = {&s->row, p, n};
+    struct scan scan = {&s->row, w->p, w->n};
     size_t length;
     bool partial;
-    size_t at = find(&scan, from, &length, &partial);
+    size_t at = find(&scan, rec->progress.at, &length, &partial);
 
     if (length > 0) {
-        *total = at + length;
-        if (s->row.loose_newline[0] && at > from && p[at - 1] == '\r')
+        rec->total_bytes = at + length;
+        if (s->row.loose_newline[0] && at > from && w->p[at - 1] == '\r')
             at--;
-        *body = at;
+        rec->body_bytes = at;
         return true;
     }
-    if (!at_end)
-        return false;
-    *body = n;
-    *total = n;
-    return true;
+    rec->progress.at = at;
+    rec->body_bytes = rec->total_bytes = w->n;
+    return w->at_end;
 }
 
 static void add_field(struct fr_record *rec, const char *p, size_t n)
@@ -134,13 +140,13 @@ static void add_field(struct fr_record *rec, const char *p, size_t n)
     rec->count++;
 }
 
-static enum fr_split_result next_delimited(const struct fr_splitter *s, const char *p,
-                                           size_t n, bool at_end, struct fr_record *rec)
+static enum fr_split_result next_delimited(const struct fr_splitter *s,
+                                           const struct window *w, struct fr_record *rec)
 {
-    struct scan scan = {&s->field, p, 0};
+    struct scan scan = {&s->field, w->p, 0};
     size_t from = 0;
 
-    if (!find_row_end(s, p, 0, n, at_end, &rec->body_bytes, &rec->total_bytes))
+    if (!find_row_end(s, w, 0, rec))
         return FR_SPLIT_MORE;
     scan.n = rec->body_bytes;
     for (;;) {
@@ -149,188 +155,239 @@ static enum fr_split_result next_delimited(const struct fr_splitter *s, const ch
         size_t at = find(&scan, from, &length, &partial);
 
         if (length == 0) {
-            add_field(rec, p + from, rec->body_bytes - from);
+            add_field(rec, w->p + from, rec->body_bytes - from);
             return FR_SPLIT_ROW;
         }
-        add_field(rec, p + from, at - from);
+        add_field(rec, w->p + from, at - from);
         from = at + length;
     }
 }
 
-static enum fr_split_result next_bcp(const struct fr_splitter *s, const char *p, size_t n,
-                                     bool at_end, struct fr_record *rec)
+static enum fr_split_result next_bcp(const struct fr_splitter *s, const struct window *w,
+                                     struct fr_record *rec)
 {
-    struct scan scan = {&s->field, p, n};
-    size_t from = 0;
+    struct scan scan = {&s->field, w->p, w->n};
+    struct fr_split_progress *g = &rec->progress;
 
-    for (size_t i = 1; i < s->bcp_fields; i++) {
+    while (rec->count + 1 < s->bcp_fields) {
         size_t length;
         bool partial;
-        size_t at = find(&scan, from, &length, &partial);
+        size_t at = find(&scan, g->at, &length, &partial);
 
+        if (length == 0 && !w->at_end) {
+            g->at = at;
+            return FR_SPLIT_MORE;
+        }
         if (length == 0) {
-            if (!at_end)
-                return FR_SPLIT_MORE;
-            rec->body_bytes = rec->total_bytes = n;
+            rec->body_bytes = rec->total_bytes = w->n;
             rec->bad = "the file ends in the middle of a row";
+            add_field(rec, w->p + g->field_from, w->n - g->field_from);
             return FR_SPLIT_ROW;
         }
-        add_field(rec, p + from, at - from);
-        from = at + length;
+        add_field(rec, w->p + g->field_from, at - g->field_from);
+        g->at = g->field_from = at + length;
     }
-    if (!find_row_end(s, p, from, n, at_end, &rec->body_bytes, &rec->total_bytes))
+    if (!find_row_end(s, w, g->field_from, rec))
         return FR_SPLIT_MORE;
-    add_field(rec, p + from, rec->body_bytes - from);
+    add_field(rec, w->p + g->field_from, rec->body_bytes - g->field_from);
     return FR_SPLIT_ROW;
 }
 
-/* Where csv stands after a field. */
+/* Where csv stands in a field, and after one. */
+enum csv_stage { CSV_FIELD_START, CSV_IN_QUOTES, CSV_PLAIN };
 enum csv_end { CSV_NEXT_FIELD, CSV_ROW_END, CSV_MORE, CSV_UNCLOSED };
 
-struct csv_scan {
-    const struct fr_splitter *s;
-    const char *p;
-    size_t n;
-    bool at_end;
-    size_t at; /* where the scan stands */
-};
-
-/* Plain text up to a field or row terminator. */
-static enum csv_end csv_plain(struct csv_scan *c, size_t *end, size_t *row_end)
+/*
+ * Plain text up to a field or row terminator, whose place is *end; progress->at is then
+ * behind it.
+ */
+static enum csv_end csv_plain(const struct fr_splitter *s, const struct window *w,
+                              struct fr_split_progress *g, size_t *end)
 {
-    const struct fr_splitter *s = c->s;
     char field_first = (char)s->field.bytes[0];
     char row_first = (char)s->row.bytes[0];
+    size_t at;
 
-    for (size_t at = c->at; at < c->n; at++) {
-        bool partial = false;
+    for (at = g->at; at < w->n; at++) {
+        bool partial = false, maybe = false;
         size_t length;
-        char byte = c->p[at];
+        char byte = w->p[at];
 
         if (byte != field_first && byte != row_first)
             continue;
+        *end = at;
         if (byte == field_first) {
-            length = fr_terminator_match(&s->field, c->p + at, c->n - at, &partial);
+            length = fr_terminator_match(&s->field, w->p + at, w->n - at, &partial);
             if (length > 0) {
-                *end = at;
-                c->at = at + length;
+                g->at = at + length;
                 return CSV_NEXT_FIELD;
             }
-            if (partial && !c->at_end)
-                return CSV_MORE;
+            maybe = partial;
         }
-        if (byte == row_first) {
-            length = fr_terminator_match(&s->row, c->p + at, c->n - at, &partial);
+        if (byte == row_first && !(maybe && !w->at_end)) {
+            length = fr_terminator_match(&s->row, w->p + at, w->n - at, &partial);
             if (length > 0) {
-                *row_end = at;
-                if (s->row.loose_newline[0] && at > c->at && c->p[at - 1] == '\r')
-                    *row_end = at - 1;
-                *end = *row_end;
-                c->at = at + length;
+                if (s->row.loose_newline[0] && at > g->field_from && w->p[at - 1] == '\r')
+                    *end = at - 1;
+                g->at = at + length;
                 return CSV_ROW_END;
             }
-            if (partial && !c->at_end)
-                return CSV_MORE;
+            maybe = partial;
         }
+        if (maybe && !w->at_end)
+            break;
     }
-    if (!c->at_end)
+    g->at = at;
+    if (!w->at_end)
         return CSV_MORE;
-    *end = *row_end = c->n;
-    c->at = c->n;
+    *end = w->n;
     return CSV_ROW_END;
 }
 
-/* Inside quotes, c->at behind the opening one: find the closing quote. */
-static enum csv_end csv_quoted(struct csv_scan *c, struct fr_field *f)
+/* Inside quotes, progress->field_from behind the opening one: find the closing quote. */
+static enum csv_end csv_quoted(const struct fr_splitter *s, const struct window *w,
+                               struct fr_split_progress *g)
 {
-    const char quote = c->s->quote;
-    size_t at = c->at;
+    const char quote = s->quote;
 
     for (;;) {
-        const char *hit = at < c->n ? memchr(c->p + at, quote, c->n - at) : NULL;
+        const char *hit = g->at < w->n ? memchr(w->p + g->at, quote, w->n - g->at) : NULL;
 
+        g->at = hit == NULL ? w->n : (size_t)(hit - w->p);
         if (hit == NULL)
-            return c->at_end ? CSV_UNCLOSED : CSV_MORE;
-        at = (size_t)(hit - c->p);
-        if (at + 1 == c->n && !c->at_end)
+            return w->at_end ? CSV_UNCLOSED : CSV_MORE;
+        if (g->at + 1 == w->n && !w->at_end)
             return CSV_MORE; /* it may be the first of a doubled quote */
-        if (at + 1 < c->n && c->p[at + 1] == quote) {
-            f->has_quotes = true;
-            at += 2;
+        if (g->at + 1 < w->n && w->p[g->at + 1] == quote) {
+            g->open.has_quotes = true;
+            g->at += 2;
             continue;
         }
-        f->p = c->p + c->at;
-        f->n = at - c->at;
-        f->quoted = true;
-        c->at = at + 1;
+        g->open.p = w->p + g->field_from;
+        g->open.n = g->at - g->field_from;
+        g->open.quoted = true;
+        g->field_from = ++g->at;
         return CSV_NEXT_FIELD;
     }
 }
 
-static enum fr_split_result next_csv(const struct fr_splitter *s, const char *p, size_t n,
-                                     bool at_end, struct fr_record *rec)
+/* The first byte of a field says which kind it is. */
+static void csv_start_field(const struct fr_splitter *s, const struct window *w,
+                            struct fr_split_progress *g)
 {
-    struct csv_scan c = {.s = s, .p = p, .n = n, .at_end = at_end};
+    bool quoted = g->at < w->n && w->p[g->at] == s->quote;
+
+    g->open = (struct fr_field){0};
+    g->at += quoted ? 1 : 0;
+    g->field_from = g->at;
+    g->stage = quoted ? CSV_IN_QUOTES : CSV_PLAIN;
+}
+
+static enum fr_split_result csv_unclosed(const struct window *w, struct fr_record *rec)
+{
+    rec->body_bytes = rec->total_bytes = w->n;
+    rec->bad = "a quoted field is never closed: no closing quote up to the end of the "
+               "file";
+    add_field(rec, w->p + rec->progress.field_from, w->n - rec->progress.field_from);
+    return FR_SPLIT_ROW;
+}
+
+static enum fr_split_result next_csv(const struct fr_splitter *s, const struct window *w,
+                                     struct fr_record *rec)
+{
+    struct fr_split_progress *g = &rec->progress;
 
     for (;;) {
-        struct fr_field f = {0};
-        size_t start = c.at, end = 0, row_end = 0;
+        size_t end = 0;
         enum csv_end got;
 
-        if (c.at < n && p[c.at] == s->quote) {
-            c.at++;
-            got = csv_quoted(&c, &f);
+        if (g->stage == CSV_FIELD_START && g->at == w->n && !w->at_end)
+            return FR_SPLIT_MORE;
+        if (g->stage == CSV_FIELD_START)
+            csv_start_field(s, w, g);
+        if (g->stage == CSV_IN_QUOTES) {
+            got = csv_quoted(s, w, g);
             if (got == CSV_MORE)
                 return FR_SPLIT_MORE;
-            if (got == CSV_UNCLOSED) {
-                rec->body_bytes = rec->total_bytes = n;
-                rec->bad = "a quoted field is never closed: no closing quote up to the "
-                           "end of the file";
-                return FR_SPLIT_ROW;
-            }
-            start = c.at;
+            if (got == CSV_UNCLOSED)
+                return csv_unclosed(w, rec);
+            g->stage = CSV_PLAIN;
         }
-        got = csv_plain(&c, &end, &row_end);
+        got = csv_plain(s, w, g, &end);
         if (got == CSV_MORE)
             return FR_SPLIT_MORE;
-        if (!f.quoted) {
-            f.p = p + start;
-            f.n = end - start;
-        } else if (end > start) {
+        if (!g->open.quoted) {
+            g->open.p = w->p + g->field_from;
+            g->open.n = end - g->field_from;
+        } else if (end > g->field_from) {
             rec->bad = "there is text behind a closing quote";
         }
         if (rec->count < FR_MAX_FIELDS)
-            rec->fields[rec->count] = f;
+            rec->fields[rec->count] = g->open;
         rec->count++;
+        g->stage = CSV_FIELD_START;
         if (got == CSV_ROW_END) {
-            rec->body_bytes = row_end;
-            rec->total_bytes = c.at;
-            rec->blank = rec->count == 1 && row_end == 0 && !f.quoted;
+            rec->body_bytes = end;
+            rec->total_bytes = g->at;
+            rec->blank = rec->count == 1 && end == 0 && !g->open.quoted;
             return FR_SPLIT_ROW;
         }
     }
 }
 
-enum fr_split_result fr_split_next(const struct fr_splitter *s, const char *p, size_t n,
-                                   bool at_end, struct fr_record *rec)
+static void start_row(struct fr_record *rec)
 {
     rec->count = 0;
     rec->body_bytes = 0;
     rec->total_bytes = 0;
     rec->blank = false;
     rec->bad = NULL;
+    rec->progress = (struct fr_split_progress){0};
+}
+
+/* The row's bytes were moved: its fields lie where they lay in it. */
+static void move_fields(struct fr_record *rec, const char *p)
+{
+    uintptr_t base = rec->progress.base;
+    size_t count = rec->count < FR_MAX_FIELDS ? rec->count : FR_MAX_FIELDS;
+
+    for (size_t i = 0; i < count; i++)
+        rec->fields[i].p = p + ((uintptr_t)rec->fields[i].p - base);
+    if (rec->progress.open.quoted)
+        rec->progress.open.p = p + ((uintptr_t)rec->progress.open.p - base);
+}
+
+enum fr_split_result fr_split_next(const struct fr_splitter *s, const char *p, size_t n,
+                                   bool at_end, struct fr_record *rec)
+{
+    struct window w = {p, n, at_end};
+    enum fr_split_result got;
+    size_t before;
+
+    if (rec->progress.base == 0)
+        start_row(rec);
+    else if (rec->progress.base != (uintptr_t)p)
+        move_fields(rec, p);
     if (n == 0)
         return at_end ? FR_SPLIT_END : FR_SPLIT_MORE;
+    before = rec->progress.at;
     switch (s->format) {
     case FR_FORMAT_CSV:
-        return next_csv(s, p, n, at_end, rec);
+        got = next_csv(s, &w, rec);
+        break;
     case FR_FORMAT_BCP:
-        return next_bcp(s, p, n, at_end, rec);
+        got = next_bcp(s, &w, rec);
+        break;
     case FR_FORMAT_AUTO:
     case FR_FORMAT_DELIMITED:
+    default:
+        got = next_delimited(s, &w, rec);
         break;
     }
-    return next_delimited(s, p, n, at_end, rec);
+    rec->scanned_bytes +=
+        (got == FR_SPLIT_MORE ? rec->progress.at : rec->total_bytes) - before;
+    rec->progress.base = got == FR_SPLIT_MORE ? (uintptr_t)p : 0;
+    return got;
 }
 
 size_t fr_field_unquote(const struct fr_splitter *s, const struct fr_field *f, char *out)

@@ -15,6 +15,7 @@
 #include "load/options.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum { FR_MAX_FIELDS = 4096, FR_MAX_TERMINATOR_BYTES = 64 };
 
@@ -41,6 +42,16 @@ struct fr_field {
     bool has_quotes; /* doubled quotes inside: read with fr_field_unquote */
 };
 
+/* Where the scan of a row stands that does not end in the window. */
+struct fr_split_progress {
+    uintptr_t base;       /* where the row lay in memory; 0 = a new row */
+    size_t at;            /* scanned up to here */
+    size_t field_from;    /* begin of the field it stands in */
+    struct fr_field open; /* that field, as far as it is known (csv) */
+    int stage;            /* enum csv_stage */
+};
+
+/* Zeroed but for fields before the first row. */
 struct fr_record {
     struct fr_field *fields; /* FR_MAX_FIELDS of them, the caller's */
     size_t count; /* may be more than FR_MAX_FIELDS when too many: then only counted */
@@ -48,6 +59,8 @@ struct fr_record {
     size_t total_bytes; /* with it: how far to move on */
     bool blank;         /* an empty line of a csv file */
     const char *bad;    /* why the row cannot be split; static text, NULL = fine */
+    struct fr_split_progress progress; /* the splitter's own */
+    uint64_t scanned_bytes; /* by all calls together: what splitting has cost */
 };
 
 enum fr_split_result { FR_SPLIT_ROW, FR_SPLIT_MORE, FR_SPLIT_END };
@@ -62,8 +75,9 @@ void fr_splitter_free(struct fr_splitter **sp);
 
 /*
  * The row at p.  FR_SPLIT_MORE: it does not end within n bytes and there is more to come
- * (at_end false); call again with the same row and more bytes.  FR_SPLIT_END: nothing is
- * left.
+ * (at_end false); call again with the same row, record and more bytes, wherever they lie
+ * now: the scan goes on where it stood.  FR_SPLIT_END: nothing is left.  Where at_end
+ * cuts a row off, its last field is the one that has no end.
  */
 enum fr_split_result fr_split_next(const struct fr_splitter *s, const char *p, size_t n,
                                    bool at_end, struct fr_record *rec);

@@ -4,7 +4,8 @@ INTEGRATION_TESTS = \
 	tests/integration/test_load.py \
 	tests/integration/test_run.py \
 	tests/integration/test_server.py \
-	tests/integration/test_types.py
+	tests/integration/test_types.py \
+	tests/integration/test_source.py
 TESTS += $(INTEGRATION_TESTS) tests/cases/check-cases scripts/check-includes scripts/check-sql
 EXTRA_DIST += $(INTEGRATION_TESTS) tests/integration/rack.py tests/integration/tds.py tests/cases scripts/check-includes scripts/check-sql \
 	tests/sqlgrammar/check-grammar.js tests/sqlgrammar/package.json
