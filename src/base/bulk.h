@@ -81,10 +81,19 @@ struct fr_smalldatetime {
     uint16_t minutes; /* since midnight */
 };
 
+/* Columns that are more than their type. */
+enum fr_column_kind {
+    FR_COLUMN_PLAIN,
+    FR_COLUMN_ENCRYPTED, /* Always Encrypted */
+    FR_COLUMN_GENERATED, /* GENERATED ALWAYS: period and ledger columns */
+    FR_COLUMN_SET        /* XML COLUMN_SET FOR ALL_SPARSE_COLUMNS */
+};
+
 struct fr_column {
     char *name;      /* owned by the table description */
     char *type_name; /* as the server calls it, for messages */
     enum fr_type type;
+    enum fr_column_kind kind;
     int32_t column_id;
     int32_t max_bytes; /* sys.columns.max_length; -1 = (max) */
     uint8_t precision;
@@ -145,6 +154,9 @@ struct fr_bulk_target {
 /* Implemented by an engine; name: "bcp" or "wire", as results show it. */
 struct fr_bulk_engine {
     const char *name;
+    /* FR_EARG names the first column that keeps the engine from loading the table,
+     * whether or not the file has a value for it. */
+    fr_status (*check)(const struct fr_column *columns, size_t count, struct fr_err *err);
     fr_status (*begin)(struct fr_sql *s, const struct fr_bulk_target *target,
                        struct fr_bulk **out, struct fr_err *err);
 };

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* A variable-length cell begins with this; longer values make it grow. */
 enum { MIN_CELL_BYTES = 64, MAX_INLINE_BYTES = 8000, BCP_MAX_FIXED_BYTES = 40 };
@@ -221,6 +222,54 @@ static fr_status prepare_column(struct bcp_copy *c, const struct fr_bulk_target 
     return bind_column(c, i, err);
 }
 
+static const char *const kind_names[] = {[FR_COLUMN_ENCRYPTED] = "Always Encrypted",
+                                         [FR_COLUMN_GENERATED] = "GENERATED ALWAYS",
+                                         [FR_COLUMN_SET] = "a column set"};
+
+static bool is_named(const char *type_name, const char *const *names)
+{
+    while (*names != NULL && strcasecmp(type_name, *names) != 0)
+        names++;
+    return *names != NULL;
+}
+
+/* db-lib's `insert bulk` names every column that is not computed, so that one which it
+ * cannot declare, or the server does not take, keeps the whole table from being loaded.
+ */
+fr_status fr_bcp_check(const char *library, const struct fr_column *columns, size_t count,
+                       struct fr_err *err)
+{
+    static const char *const wire_types[] = {"xml", "hierarchyid", "geometry",
+                                             "geography", NULL};
+
+    for (size_t i = 0; i < count; i++) {
+        const struct fr_column *c = &columns[i];
+        bool is_xml = strcasecmp(c->type_name, "xml") == 0;
+
+        if (c->kind != FR_COLUMN_PLAIN)
+            return fr_err_set(err, FR_EARG,
+                              "column %s (type %s) is %s: a table with such a column "
+                              "cannot be loaded",
+                              c->name, c->type_name, kind_names[c->kind]);
+        if (c->computed || c->type != FR_TYPE_UNSUPPORTED ||
+            (is_xml && fr_dblib_skips_xml(library)))
+            continue;
+        return fr_err_set(
+            err, FR_EARG,
+            "column %s has type %s, which the bcp engine can neither load "
+            "nor leave out (%s)%s",
+            c->name, c->type_name, library,
+            is_named(c->type_name, wire_types) ? ": it needs the wire engine" : "");
+    }
+    return FR_OK;
+}
+
+static fr_status check_columns(const struct fr_column *columns, size_t count,
+                               struct fr_err *err)
+{
+    return fr_bcp_check(fr_dblib_version(), columns, count, err);
+}
+
 /* What db-lib's bcp cannot do, said before anything is sent. */
 static fr_status refuse_unsupported(const struct fr_bulk_target *t, struct fr_err *err)
 {
@@ -237,10 +286,6 @@ static fr_status refuse_unsupported(const struct fr_bulk_target *t, struct fr_er
 
         if (c->computed || (c->identity && !o->keep_identity))
             continue;
-        if (c->type == FR_TYPE_UNSUPPORTED)
-            return fr_err_set(err, FR_EDATA,
-                              "column %s has type %s, which the bcp engine cannot load",
-                              c->name, c->type_name);
         if (!t->is_sent[i] && !c->nullable)
             return fr_err_set(
                 err, FR_EARG,
@@ -282,6 +327,8 @@ static fr_status start(struct bcp_copy *c, const struct fr_bulk_target *t,
 
         /* db-lib leaves these out by itself, but still numbers them */
         if (col->computed || (col->identity && !t->options.keep_identity))
+            continue;
+        if (col->type == FR_TYPE_UNSUPPORTED) /* xml without a value: db-lib sends NULL */
             continue;
         st = prepare_column(c, t, i, (int)i + 1, err);
     }
@@ -393,4 +440,5 @@ static void bcp_abandon(struct fr_bulk *b)
 static const struct fr_bulk_ops bcp_copy_ops = {
     .grow = bcp_grow, .send = bcp_send, .finish = bcp_finish, .abandon = bcp_abandon};
 
-const struct fr_bulk_engine fr_bcp_engine = {.name = "bcp", .begin = bcp_begin};
+const struct fr_bulk_engine fr_bcp_engine = {
+    .name = "bcp", .check = check_columns, .begin = bcp_begin};

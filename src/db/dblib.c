@@ -282,15 +282,30 @@ const char *fr_dblib_version(void)
     return dbversion();
 }
 
-bool fr_dblib_trims_blanks(void)
+/* major * 1,000,000 + minor * 1,000 + patch of "freetds v1.3.17"; 0 = cannot be told */
+static unsigned long version_number(const char *text)
 {
-    const char *p = strpbrk(dbversion(), "0123456789");
-    unsigned long major, minor;
-    char *end;
+    const char *p = strpbrk(text, "0123456789");
+    unsigned long number = 0;
 
-    if (p == NULL)
-        return true;
-    major = strtoul(p, &end, 10);
-    minor = *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
-    return major > 1 || (major == 1 && minor >= 4);
+    for (int part = 0; part < 3; part++) {
+        char *end = NULL;
+        unsigned long n = p == NULL ? 0 : strtoul(p, &end, 10);
+
+        number = number * 1000 + (n > 999 ? 999 : n);
+        p = end != NULL && *end == '.' && end[1] >= '0' && end[1] <= '9' ? end + 1 : NULL;
+    }
+    return number;
+}
+
+bool fr_dblib_trims_blanks(const char *version)
+{
+    unsigned long number = version_number(version);
+
+    return number == 0 || number >= 1004000;
+}
+
+bool fr_dblib_skips_xml(const char *version)
+{
+    return version_number(version) >= 1005003;
 }

@@ -55,9 +55,11 @@ void fr_db_sink_clear(struct fr_db_sink *sink);
 fr_status fr_db_sink_error(const struct fr_db_sink *sink, const char *what,
                            struct fr_err *err);
 
-/* True when this db-lib cuts trailing blanks off character values it sends (1.4 and
- * later). */
-bool fr_dblib_trims_blanks(void);
-const char *fr_dblib_version(void);
+const char *fr_dblib_version(void); /* "freetds v1.3.17" */
+/* True when the library of that version cuts trailing blanks off character values it
+ * sends: 1.4 and later, and any that cannot be told. */
+bool fr_dblib_trims_blanks(const char *version);
+/* True when it can leave an xml column of a bulk copy at NULL: 1.5.3 and later. */
+bool fr_dblib_skips_xml(const char *version);
 
 #endif

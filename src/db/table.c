@@ -89,7 +89,8 @@ bool fr_name_quote(const char *name, char *out, size_t out_bytes)
     return true;
 }
 
-/* Names as TYPE_NAME(system_type_id) gives them. */
+/* Names as TYPE_NAME(system_type_id) gives them; a CLR type has none there, its own name
+ * stands in. */
 static const struct {
     const char *name;
     enum fr_type type;
@@ -171,6 +172,7 @@ static fr_status take_column(void *ctx, const struct fr_sql_row *row, struct fr_
         return fr_err_set(err, FR_ENOMEM, "no memory for a table's columns");
     c->column_id = (int32_t)number_of(row, 0, 0);
     c->type = type_of_name(type_name);
+    c->kind = (enum fr_column_kind)number_of(row, 11, FR_COLUMN_PLAIN);
     c->max_bytes = (int32_t)number_of(row, 3, 0);
     c->precision = (uint8_t)number_of(row, 4, 0);
     c->scale = (uint8_t)number_of(row, 5, 0);

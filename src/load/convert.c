@@ -72,6 +72,8 @@ fr_status fr_converter_init(struct fr_converter *c, const struct fr_column *colu
     c->is_text = rules[column->type].is_text;
     c->decimal = o->decimal == NULL ? '.' : o->decimal[0];
     c->trailing_blanks = (enum fr_blanks)o->trailing_blanks;
+    if (c->trailing_blanks == FR_BLANKS_UNSET)
+        c->trailing_blanks = FR_BLANKS_KEEP;
     if (c->convert == NULL)
         return fr_err_set(err, FR_EDATA,
                           "column %s has type %s, which cannot be loaded from text",

@@ -647,9 +647,11 @@ fr_status fr_load_attempt(const struct fr_load_job *job, struct fr_sql **session
     if (st == FR_OK)
         st = fr_table_describe(*session, job->table, &l.table, err);
     if (st == FR_OK)
+        st = job->engine->check(l.table->columns, l.table->column_count, err);
+    if (st == FR_OK)
         st = fr_plan_new(l.table, job->options, &l.plan, err);
     if (st == FR_OK) {
-        fr_plan_count_trimmed(l.plan, job->trims_blanks);
+        fr_plan_set_library_trims(l.plan, job->trims_blanks);
         st = take_over(&l, err);
     }
     if (st == FR_OK && !l.head.done)

@@ -8,6 +8,7 @@ void fr_load_options_init(struct fr_load_options *o)
     memset(o, 0, sizeof *o);
     o->first_row = 1;
     o->batch_rows = FR_BATCH_ROWS_AUTO;
+    o->trailing_blanks = FR_BLANKS_UNSET;
     o->max_field_bytes = UINT64_C(64) << 20;
 }
 
@@ -31,4 +32,18 @@ void fr_load_options_free(struct fr_load_options *o)
     list_free(&o->nulls);
     list_free(&o->date_formats);
     fr_load_options_init(o);
+}
+
+fr_status fr_load_options_check_blanks(const struct fr_load_options *o,
+                                       const char *library, bool trims,
+                                       struct fr_err *err)
+{
+    if (o->trailing_blanks != FR_BLANKS_KEEP || !trims)
+        return FR_OK;
+    return fr_err_set(
+        err, FR_EARG,
+        "--trailing-blanks keep: this db-lib (%s) cuts blanks off the end of "
+        "text; without the option they are counted, trim and error are "
+        "possible too",
+        library);
 }

@@ -7,6 +7,8 @@
 #ifndef FR_LOAD_OPTIONS_H
 #define FR_LOAD_OPTIONS_H
 
+#include "base/err.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,7 +16,8 @@
 enum fr_format { FR_FORMAT_AUTO, FR_FORMAT_CSV, FR_FORMAT_DELIMITED, FR_FORMAT_BCP };
 enum fr_header { FR_HEADER_NONE, FR_HEADER_SKIP, FR_HEADER_MATCH };
 enum fr_empty { FR_EMPTY_AUTO, FR_EMPTY_NULL, FR_EMPTY_EMPTY };
-enum fr_blanks { FR_BLANKS_KEEP, FR_BLANKS_TRIM, FR_BLANKS_ERROR };
+/* Unset keeps them where the library does; keep insists. */
+enum fr_blanks { FR_BLANKS_UNSET = -1, FR_BLANKS_KEEP, FR_BLANKS_TRIM, FR_BLANKS_ERROR };
 enum fr_engine_choice { FR_ENGINE_AUTO, FR_ENGINE_BCP };
 
 enum { FR_BATCH_ROWS_AUTO = -1 };
@@ -55,5 +58,11 @@ struct fr_load_options {
 
 void fr_load_options_init(struct fr_load_options *o); /* the defaults */
 void fr_load_options_free(struct fr_load_options *o); /* frees the texts, sets defaults */
+
+/* FR_EARG: keeping trailing blanks was asked for, but the library, named for the message,
+ * cuts them off (FREETDS trap 5). */
+fr_status fr_load_options_check_blanks(const struct fr_load_options *o,
+                                       const char *library, bool trims,
+                                       struct fr_err *err);
 
 #endif

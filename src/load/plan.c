@@ -25,7 +25,7 @@ struct fr_plan {
     size_t insertable; /* columns that can be inserted */
     char *scratch;     /* for fields with doubled quotes; grows */
     size_t scratch_bytes;
-    bool count_trimmed;
+    bool library_trims;
     uint64_t trimmed_values;
 };
 
@@ -51,6 +51,12 @@ static fr_status map_column(struct fr_plan *p, size_t field, size_t column,
 {
     const struct fr_column *c = &p->table->columns[column];
 
+    if (c->type == FR_TYPE_UNSUPPORTED)
+        return fr_err_set(
+            err, FR_EARG,
+            "column %s has type %s, whose values cannot be loaded: leave it "
+            "out with --columns",
+            c->name, c->type_name);
     if (p->is_sent[column])
         return fr_err_set(err, FR_EARG, "column %s is named twice", c->name);
     p->is_sent[column] = true;
@@ -261,9 +267,10 @@ static uint64_t hash_text(uint64_t h, const char *text)
 uint64_t fr_plan_hash(const struct fr_plan *p)
 {
     const struct fr_load_options *o = p->options;
-    int64_t numbers[] = {o->format,     o->header,        o->empty,
-                         o->keep_nulls, o->keep_identity, o->trim,
-                         o->first_row,  o->last_row,      o->trailing_blanks};
+    int64_t numbers[] = {o->format, o->header, o->empty, o->keep_nulls, o->keep_identity,
+                         o->trim, o->first_row, o->last_row,
+                         /* unset is keep, as in heads of earlier versions */
+                         o->trailing_blanks < 0 ? FR_BLANKS_KEEP : o->trailing_blanks};
     uint64_t h = fr_hash(FR_HASH_START, numbers, sizeof numbers);
 
     h = hash_text(h, o->field_terminator);
@@ -415,6 +422,19 @@ static fr_status unquote(struct fr_plan *p, struct fr_field *f, struct fr_err *e
     return FR_OK;
 }
 
+/* char and nchar get their blanks back from the server; the library leaves a text's first
+ * character, be it a blank. */
+static void count_trimmed(struct fr_plan *p, const struct fr_column *column,
+                          const struct fr_converter *c, const struct fr_field *f)
+{
+    bool asked = p->options->trailing_blanks == FR_BLANKS_TRIM;
+
+    if (c->is_text && f->n > (asked ? 0 : 1) && f->p[f->n - 1] == ' ' &&
+        (asked || p->library_trims) && column->type != FR_TYPE_CHAR &&
+        column->type != FR_TYPE_NCHAR)
+        p->trimmed_values++;
+}
+
 static fr_status convert_field(struct fr_plan *p, const struct plan_field *pf,
                                struct fr_field f, struct fr_bulk *bulk,
                                struct fr_row_error *bad, struct fr_err *err)
@@ -436,6 +456,10 @@ static fr_status convert_field(struct fr_plan *p, const struct plan_field *pf,
     }
     if (is_null(p, &f, &pf->converter))
         return set_null(p, column, cell, bad);
+    if (p->library_trims && pf->converter.is_text && f.n == 1 && f.p[0] == '\0')
+        return refuse_row(
+            bad, column, &f,
+            "is one NUL character, which this db-lib takes for an empty text");
     got = pf->converter.convert(&pf->converter, f.p, f.n, cell, &reason);
     while (got == FR_NEEDS_ROOM) {
         st = bulk->ops->grow(bulk, pf->column, reason.need_bytes, err);
@@ -445,8 +469,7 @@ static fr_status convert_field(struct fr_plan *p, const struct plan_field *pf,
     }
     if (got == FR_REFUSED)
         return refuse_row(bad, column, &f, reason.text);
-    if (p->count_trimmed && pf->converter.is_text && f.n > 0 && f.p[f.n - 1] == ' ')
-        p->trimmed_values++;
+    count_trimmed(p, column, &pf->converter, &f);
     return FR_OK;
 }
 
@@ -496,9 +519,9 @@ void fr_plan_count_error(const struct fr_plan *p, size_t fields, struct fr_row_e
     }
 }
 
-void fr_plan_count_trimmed(struct fr_plan *p, bool count)
+void fr_plan_set_library_trims(struct fr_plan *p, bool trims)
 {
-    p->count_trimmed = count;
+    p->library_trims = trims;
 }
 
 uint64_t fr_plan_trimmed_values(const struct fr_plan *p)

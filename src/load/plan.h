@@ -63,9 +63,11 @@ fr_status fr_plan_convert(struct fr_plan *p, const struct fr_record *rec,
 void fr_plan_count_error(const struct fr_plan *p, size_t fields,
                          struct fr_row_error *bad);
 
-/* Values that may lose trailing blanks in the engine's library, so far (FREETDS trap 5).
+/* The engine's library cuts trailing blanks off (FREETDS trap 5): values that lose some
+ * are counted, and a text of one NUL, which it takes for '', is refused. */
+void fr_plan_set_library_trims(struct fr_plan *p, bool trims);
+/* Values that lost trailing blanks so far, to the library or to --trailing-blanks trim.
  */
-void fr_plan_count_trimmed(struct fr_plan *p, bool count);
 uint64_t fr_plan_trimmed_values(const struct fr_plan *p);
 
 /* A value for people: cut at FR_PRINTABLE_BYTES, control and malformed bytes as \xHH. */

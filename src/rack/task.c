@@ -291,7 +291,7 @@ static fr_status load_task(struct worker *w, struct fr_task *task,
         .stop = &w->stop,
         .progress = &w->progress,
         .observe_scheduler = !w->same_server || w->control == NULL,
-        .trims_blanks = fr_dblib_trims_blanks(),
+        .trims_blanks = fr_dblib_trims_blanks(fr_dblib_version()),
     };
     fr_status st;
 
@@ -302,6 +302,9 @@ static fr_status load_task(struct worker *w, struct fr_task *task,
     job.key.range_start = task->range_start;
     job.key.range_end = task->range_end;
     st = read_options(task, &options, err);
+    if (st == FR_OK)
+        st = fr_load_options_check_blanks(&options.load, fr_dblib_version(),
+                                          job.trims_blanks, err);
     if (st == FR_OK) {
         enter_database(w, task->database);
         st = w->feeds_from_queue ? fr_load_attempt(&job, &w->session, r, err)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Every SQL type: fullrackd keeps and describes it, and what fullrack loads comes back equal."""
-import struct, sys
+import json, os, struct, sys
 from rack import *
 import rack
 from tds import Tds
@@ -94,6 +94,55 @@ def test_bulk_load_of_special_columns(r):
     check([e[1] for e in errors_of(raw.answer())] == [2628], "a hierarchyid of 893 bytes is too long")
     raw.close()
     equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(3,)], "rows")
+
+
+# -- what the bcp engine refuses
+
+def test_columns_that_db_lib_cannot_carry(r):
+    """Refused before anything is read, naming column, type and way out; computed ones are the server's affair."""
+    f = r.file("two.txt", "1\ta\n2\tb\n")
+    for type, way in (("xml", "wire engine"), ("hierarchyid", "wire engine"), ("geometry", "wire engine"),
+                      ("geography", "wire engine"), ("sql_variant", "sql_variant")):
+        r.fresh("CREATE TABLE dbo.t (id int NOT NULL, strange %s NULL)" % type)
+        r.fullrack("load", "dbo.t", f, exit=2)
+        check("column strange has type %s" % type in r.err and way in r.err, "message", r.err)
+        equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(0,)], "rows of " + type)
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v varchar(20) NULL, strange AS CAST(v AS xml))")
+    equal(r.json("load", "dbo.t", f)["rows"], 2, "rows beside a computed xml column")
+    equal(r.sql("SELECT id, strange FROM dbo.t ORDER BY id"), [(1, "a"), (2, "b")], "rows")
+
+
+# -- blanks at the end
+
+def test_trailing_blanks(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v varchar(10) NULL, n nvarchar(10) NULL, c char(3) NULL)")
+    f = r.file("blanks.csv", '1,a ,"b  ",x \n2,"  ", c,y\n3,d,e,z\n')
+    d = r.json("load", "dbo.t", f, "--format", "csv")
+    equal(d["tasks"][0]["trimmed_values"], 0, "trimmed_values with a library that keeps them")
+    equal(r.sql("SELECT v, n, c FROM dbo.t ORDER BY id"),
+          [("a ", "b  ", "x  "), ("  ", " c", "y  "), ("d", "e", "z  ")], "kept")
+    r.fullrack("load", "dbo.t", f, "--format", "csv", "--trailing-blanks", "keep")
+    r.sql("DELETE FROM dbo.t")
+    d = r.json("load", "dbo.t", f, "--format", "csv", "--trailing-blanks", "trim")
+    equal(d["tasks"][0]["trimmed_values"], 3, "trimmed_values")
+    equal(r.sql("SELECT v, n, c FROM dbo.t ORDER BY id"), [("a", "b", "x  "), ("", " c", "y  "), ("d", "e", "z  ")], "cut")
+    out = r.fullrack("load", "dbo.t", f, "--format", "csv", "--trailing-blanks", "trim")
+    check("3 values lost trailing blanks" in out, "summary", out)
+    r.sql("DELETE FROM dbo.t")
+    e = os.path.join(r.dir, "blank-rejects")
+    d = r.json("load", "dbo.t", f, "--format", "csv", "--trailing-blanks", "error", "-m", "2", "-e", e)
+    equal((d["rows"], d["rejected"], d["tasks"][0]["trimmed_values"]), (1, 2, 0), "counts with error")
+    check("blank" in json.loads(open(e + ".json").readline())["reason"], "reason")
+
+
+def test_trimmed_values_in_the_queue(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v varchar(10) NULL)")
+    r.fresh_control()
+    f = r.file("queued.csv", "1,a \n2,b\n3,  \n")
+    r.fullrack("add", "dbo.t", f, "--format", "csv", "--trailing-blanks", "trim")
+    d = r.json("run", "--workers", "1")
+    equal(d["tasks"][0]["trimmed_values"], 2, "of the result")
+    equal(r.sql("SELECT state, rows_loaded, trimmed_values FROM dbo.work_queue", "fullrack"), [("done", 3, 2)], "of the queue")
 
 
 if __name__ == "__main__":
