@@ -255,11 +255,13 @@ static bool put_padded(struct bulk_load *l, struct stream_column *sc,
     const struct sqltype *to = &l->t->columns[sc->column].type;
     bool binary = to->id == TY_BINARY;
 
-    if (v->u.s.n == (size_t)sc->length && sc->alike) {
+    /* only of ASCII and of bytes is the length here the column's */
+    bool counted = binary ? type_is_binary(v->type.id)
+                          : type_is_string(v->type.id) && is_ascii(v->u.s.p, v->u.s.n);
+
+    if (v->u.s.n == (size_t)sc->length && sc->alike && counted) {
         *out = *v;
-    } else if (v->u.s.n < (size_t)sc->length &&
-               (binary ? type_is_binary(v->type.id)
-                       : type_is_string(v->type.id) && is_ascii(v->u.s.p, v->u.s.n))) {
+    } else if (v->u.s.n < (size_t)sc->length && counted) {
         memcpy(sc->scratch, v->u.s.p, v->u.s.n);
         memset(sc->scratch + v->u.s.n, binary ? 0 : ' ', (size_t)sc->length - v->u.s.n);
         *out = *v;
