@@ -47,6 +47,19 @@ BEGIN
           AND w.target_table = @target_table AND w.state <> 'cancelled';
 END;
 GO
+IF OBJECT_ID(N'dbo.sp_append_options', N'P') IS NOT NULL
+DROP PROCEDURE dbo.sp_append_options;
+GO
+/* The rest of a task's options, where they are longer than one parameter of the client library. */
+CREATE PROCEDURE dbo.sp_append_options
+    @task_id bigint,
+    @more nvarchar(4000)
+AS
+BEGIN
+    SET NOCOUNT ON;
+    UPDATE dbo.work_queue SET options = options + @more WHERE task_id = @task_id;
+END;
+GO
 IF OBJECT_ID(N'dbo.sp_get_work', N'P') IS NOT NULL
 DROP PROCEDURE dbo.sp_get_work;
 GO

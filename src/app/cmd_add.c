@@ -1,46 +1,78 @@
-/* fullrack add: queue one task per source. */
+/* fullrack add: queue one task per source, all of them or none. */
 #include "app/command.h"
 #include "app/open.h"
 #include "app/sources.h"
+#include "base/log.h"
 #include "control/queue.h"
+#include "db/table.h"
+#include "load/plan.h"
+#include "load/reject.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-/* With several sources each gets a reject file of its own, as load does it. */
-static char *options_text(const struct fr_settings *s, const char *source, size_t count)
+/* The same for all tasks: where a worker writes its rejects depends on the task's number,
+ * which the queue gives. */
+static char *options_text(const struct fr_settings *s)
 {
     json_t *o = fr_settings_to_json(s, FR_GROUP_LOAD);
-    char *text, *path = NULL;
+    char folder[PATH_MAX], *text, *path = NULL;
 
-    if (o != NULL && s->load.error_file != NULL) {
-        const char *slash = strrchr(source, '/');
-        char *full = realpath(".", NULL);
-
-        if (asprintf(&path, "%s%s%s%s%s",
-                     s->load.error_file[0] == '/' || full == NULL ? "" : full,
-                     s->load.error_file[0] == '/' ? "" : "/", s->load.error_file,
-                     count > 1 ? "." : "",
-                     count > 1 ? (slash == NULL ? source : slash + 1) : "") >= 0)
-            json_object_set_new(o, "error-file", json_string(path));
+    if (o != NULL && s->load.error_file != NULL && s->load.error_file[0] != '/' &&
+        getcwd(folder, sizeof folder) != NULL &&
+        asprintf(&path, "%s/%s", folder, s->load.error_file) >= 0) {
+        json_object_set_new(o, "error-file", json_string(path));
         free(path);
-        free(full);
     }
     text = o == NULL ? NULL : json_dumps(o, JSON_COMPACT);
     json_decref(o);
     return text;
 }
 
+static fr_status some_are_queued(const struct fr_new_task *tasks, size_t count,
+                                 const struct fr_added_task *got, struct fr_err *err)
+{
+    size_t known = 0, last = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (!got[i].added) {
+            known++;
+            last = i;
+        }
+    for (size_t i = 0; known > 1 && i < count; i++)
+        if (!got[i].added)
+            fr_log(FR_LOG_ERROR, "%s is already queued for %s as task %lld",
+                   tasks[i].source, tasks[i].table, (long long)got[i].task_id);
+    if (known == 1)
+        return fr_err_set(err, FR_EARG,
+                          "%s is already queued for %s as task %lld%s (--again queues it "
+                          "once more)",
+                          tasks[last].source, tasks[last].table,
+                          (long long)got[last].task_id,
+                          count == 1 ? "" : ": nothing was queued");
+    return fr_err_set(err, FR_EARG,
+                      "%zu of %zu files are already queued: nothing was queued (--again "
+                      "queues them once more)",
+                      known, count);
+}
+
 static fr_status add_all(struct fr_settings *s, struct fr_control *control,
                          const char *table, const struct sources *list, json_t *added,
                          struct fr_err *err)
 {
+    struct fr_new_task *tasks = calloc(list->count, sizeof *tasks);
+    struct fr_added_task *got = calloc(list->count, sizeof *got);
+    char *options = options_text(s);
+    bool all_added = false;
     fr_status st = FR_OK;
 
-    for (size_t i = 0; st == FR_OK && i < list->count; i++) {
-        char *options = options_text(s, list->items[i], list->count);
-        struct fr_new_task t = {
+    if (tasks == NULL || got == NULL || options == NULL)
+        st = fr_err_set(err, FR_ENOMEM, "no memory for the tasks");
+    for (size_t i = 0; st == FR_OK && i < list->count; i++)
+        tasks[i] = (struct fr_new_task){
             .source = list->items[i],
             .server = s->server,
             .database = s->database == NULL ? "" : s->database,
@@ -51,33 +83,67 @@ static fr_status add_all(struct fr_settings *s, struct fr_control *control,
             .max_attempts = s->max_attempts,
             .again = s->again,
         };
-        int64_t task_id = 0;
-        bool was_added = false;
-
-        st = options == NULL ? fr_err_set(err, FR_ENOMEM, "no memory for options")
-                             : fr_queue_add(control, &t, &task_id, &was_added, err);
-        free(options);
-        if (st == FR_OK && !was_added)
-            st = fr_err_set(
-                err, FR_EARG,
-                "%s is already queued for %s as task %lld (--again queues it once more)",
-                t.source, table, (long long)task_id);
-        if (st == FR_OK)
-            json_array_append_new(added, json_pack("{s:I, s:s, s:s}", "task_id",
-                                                   (json_int_t)task_id, "source",
-                                                   t.source, "table", table));
-    }
+    if (st == FR_OK)
+        st = fr_queue_add(control, tasks, list->count, got, &all_added, err);
+    if (st == FR_OK && !all_added)
+        st = some_are_queued(tasks, list->count, got, err);
+    for (size_t i = 0; st == FR_OK && i < list->count; i++)
+        json_array_append_new(added, json_pack("{s:I, s:s, s:s}", "task_id",
+                                               (json_int_t)got[i].task_id, "source",
+                                               tasks[i].source, "table", table));
+    free(options);
+    free(got);
+    free(tasks);
     return st;
 }
 
-/* A source the queue's workers could never open, or options no plan could have, is said
+/* A source the queue's workers could never open, or a reject file without a name, is said
  * at once. */
-static fr_status check(const struct sources *list, struct fr_err *err)
+static fr_status check_sources(const struct fr_settings *s, const struct sources *list,
+                               struct fr_err *err)
 {
-    for (size_t i = 0; i < list->count; i++)
+    fr_status st = FR_OK;
+
+    for (size_t i = 0; st == FR_OK && i < list->count; i++) {
+        char *path = NULL;
+
         if (strcmp(list->items[i], "-") == 0)
             return fr_err_set(err, FR_EARG, "standard input cannot be queued: use load");
-    return FR_OK;
+        if (s->load.error_file != NULL)
+            st = fr_reject_task_path(s->load.error_file, list->items[i], INT64_MAX, &path,
+                                     err);
+        free(path);
+    }
+    if (st == FR_OK && !s->again)
+        st = sources_check_repeated(list, err);
+    if (st == FR_OK && !s->unchecked)
+        st = sources_check_readable(list, err);
+    return st;
+}
+
+/* Table and options as the workers will find them; a target that cannot be reached from
+ * here is left to them. */
+static fr_status check_target(struct fr_settings *s, const struct fr_connector *c,
+                              const char *table, struct fr_err *err)
+{
+    struct fr_sql *session = NULL;
+    struct fr_table *described = NULL;
+    struct fr_plan *plan = NULL;
+    fr_status st = fr_connector_target(c, NULL, "fullrack add", &session, err);
+
+    if (st == FR_ECONNECT && err->server_number == 0) {
+        fr_log(FR_LOG_WARN, "%s; the table was not looked at", err->text);
+        fr_err_clear(err);
+        return FR_OK;
+    }
+    if (st == FR_OK)
+        st = fr_table_describe(session, table, &described, err);
+    if (st == FR_OK)
+        st = fr_plan_new(described, &s->load, &plan, err);
+    fr_plan_free(&plan);
+    fr_table_free(&described);
+    fr_sql_close(&session);
+    return st;
 }
 
 int command_add(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err)
@@ -90,11 +156,11 @@ int command_add(struct fr_settings *s, struct fr_arguments *args, struct fr_err 
 
     st = sources_expand(args->items + 1, args->count - 1, true, &list, err);
     if (st == FR_OK)
-        st = check(&list, err);
-    if (st == FR_OK)
-        st = sources_check_reject_names(&list, s->load.error_file, err);
+        st = check_sources(s, &list, err);
     if (st == FR_OK) {
         st = open_control(s, &c, &control, err);
+        if (st == FR_OK && !s->unchecked)
+            st = check_target(s, &c, args->items[0], err);
         if (st == FR_OK)
             st = add_all(s, control, args->items[0], &list, added, err);
         fr_control_close(&control);

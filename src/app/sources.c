@@ -1,6 +1,8 @@
 #include "app/sources.h"
 
+#include "base/log.h"
 #include "base/utf8.h"
+#include "load/reject.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -155,40 +157,106 @@ fr_status sources_expand(char **arguments, size_t count, bool make_absolute,
     return st;
 }
 
-static const char *base_name(const char *path)
+static int compare_bytes(const void *a, const void *b)
 {
-    const char *slash = strrchr(path, '/');
-
-    return slash == NULL ? path : slash + 1;
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static int compare_base_names(const void *a, const void *b)
+/* Borrowed copies of the list, in order; NULL when memory is short. */
+static char **sorted_copies(char **items, size_t count, struct fr_err *err)
 {
-    return strcmp(base_name(*(const char *const *)a), base_name(*(const char *const *)b));
+    char **sorted = calloc(count, sizeof *sorted);
+
+    if (sorted == NULL) {
+        (void)fr_err_set(err, FR_ENOMEM, "no memory for the list of files");
+        return NULL;
+    }
+    memcpy(sorted, items, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, compare_bytes);
+    return sorted;
 }
 
 fr_status sources_check_reject_names(const struct sources *s, const char *error_file,
                                      struct fr_err *err)
 {
-    const char **sorted;
+    char **names, **sorted = NULL;
     fr_status st = FR_OK;
 
     if (error_file == NULL || s->count < 2)
         return FR_OK;
-    sorted = malloc(s->count * sizeof *sorted);
-    if (sorted == NULL)
+    names = calloc(s->count, sizeof *names);
+    if (names == NULL)
         return fr_err_set(err, FR_ENOMEM, "no memory for the list of files");
-    memcpy(sorted, s->items, s->count * sizeof *sorted);
-    qsort(sorted, s->count, sizeof *sorted, compare_base_names);
+    for (size_t i = 0; st == FR_OK && i < s->count; i++)
+        st = fr_reject_task_path(error_file, s->items[i], 0, &names[i], err);
+    if (st == FR_OK) {
+        sorted = sorted_copies(names, s->count, err);
+        st = sorted == NULL ? FR_ENOMEM : FR_OK;
+    }
     for (size_t i = 1; st == FR_OK && i < s->count; i++)
-        if (compare_base_names(&sorted[i - 1], &sorted[i]) == 0)
+        if (strcmp(sorted[i - 1], sorted[i]) == 0)
             st = fr_err_set(err, FR_EARG,
-                            "%s and %s would share the reject file %s.%s: give them a "
-                            "command each, with a "
-                            "-e of its own",
-                            sorted[i - 1], sorted[i], error_file, base_name(sorted[i]));
+                            "two of the files would share the reject file %s: give them "
+                            "a command each, with a -e of its own",
+                            sorted[i]);
     free(sorted);
+    for (size_t i = 0; i < s->count; i++)
+        free(names[i]);
+    free(names);
     return st;
+}
+
+fr_status sources_check_repeated(const struct sources *s, struct fr_err *err)
+{
+    char **sorted = s->count == 0 ? NULL : sorted_copies(s->items, s->count, err);
+    size_t repeated = 0;
+
+    if (sorted == NULL)
+        return s->count == 0 ? FR_OK : FR_ENOMEM;
+    for (size_t i = 1; i < s->count; i++)
+        if (strcmp(sorted[i - 1], sorted[i]) == 0 &&
+            (i == 1 || strcmp(sorted[i - 2], sorted[i]) != 0)) {
+            repeated++;
+            fr_log(FR_LOG_ERROR, "%s was given twice", sorted[i]);
+        }
+    free(sorted);
+    if (repeated == 0)
+        return FR_OK;
+    return fr_err_set(err, FR_EARG,
+                      "%zu file%s given twice: nothing was queued (--again queues a file "
+                      "once more)",
+                      repeated, repeated == 1 ? " was" : "s were");
+}
+
+static fr_status check_readable(const char *path, struct fr_err *err)
+{
+    struct stat info;
+
+    if (stat(path, &info) != 0 || access(path, R_OK) != 0)
+        return fr_err_errno(err, FR_EARG, errno, "%s", path);
+    if (S_ISDIR(info.st_mode))
+        return fr_err_set(err, FR_EARG, "%s: is a folder, not a file", path);
+    return FR_OK;
+}
+
+fr_status sources_check_readable(const struct sources *s, struct fr_err *err)
+{
+    size_t bad = 0;
+
+    for (size_t i = 0; i < s->count; i++) {
+        struct fr_err why;
+
+        if (check_readable(s->items[i], &why) == FR_OK)
+            continue;
+        bad++;
+        fr_log(FR_LOG_ERROR, "%s", why.text);
+    }
+    if (bad == 0)
+        return FR_OK;
+    return fr_err_set(err, FR_EARG,
+                      "%zu of %zu files cannot be read: nothing was queued (--unchecked "
+                      "leaves the look to the workers)",
+                      bad, s->count);
 }
 
 void sources_free(struct sources *s)

@@ -14,8 +14,8 @@ struct sources {
 
 /*
  * make_absolute: as the queue keeps them, for workers that start elsewhere.  A file that
- * does not exist stays in the list: its task fails and says so.  FR_EARG: a pattern or
- * folder without any file.
+ * does not exist stays in the list: its task fails and says so, or
+ * sources_check_readable() does.  FR_EARG: a pattern or folder without any file.
  */
 fr_status sources_expand(char **arguments, size_t count, bool make_absolute,
                          struct sources *out, struct fr_err *err);
@@ -23,6 +23,11 @@ fr_status sources_expand(char **arguments, size_t count, bool make_absolute,
  * one. */
 fr_status sources_check_reject_names(const struct sources *s, const char *error_file,
                                      struct fr_err *err);
+/* Every file is there, no folder, and may be read; FR_EARG after naming all that are not.
+ */
+fr_status sources_check_readable(const struct sources *s, struct fr_err *err);
+/* FR_EARG after naming every source that was given twice. */
+fr_status sources_check_repeated(const struct sources *s, struct fr_err *err);
 void sources_free(struct sources *s);
 /* part2 before part10. */
 int sources_compare_natural(const char *a, const char *b);

@@ -88,7 +88,7 @@ fr_status fr_sql_call(struct fr_sql *s, const char *procedure,
 void fr_sql_close(struct fr_sql **sp); /* accepts &NULL; sets NULL */
 
 /* The one row of a statement, copied: for look-ups that answer a single row. */
-enum { FR_SQL_ONE_COLUMNS = 32, FR_SQL_ONE_BYTES = 8192 };
+enum { FR_SQL_ONE_COLUMNS = 32, FR_SQL_ONE_BYTES = 32 * 1024 };
 struct fr_sql_one {
     bool found;
     size_t columns;

@@ -138,6 +138,8 @@ const struct option_spec option_table[] = {
      "blanks at the end of text (default keep, where the library does)", false},
     {"trim", 0, OPTION_FLAG, FR_GROUP_LOAD, LOAD(trim), 0, 0, NULL, NULL,
      "cut blanks around unquoted fields", false},
+    {"unchecked", 0, OPTION_FLAG, FR_GROUP_QUEUE, AT(unchecked), 0, 0, NULL, NULL,
+     "queue without looking at files and table (the workers' host has them)", false},
     {"user", 'U', OPTION_TEXT, FR_GROUP_CONNECTION, AT(user), 0, 0, NULL, "USER",
      "login name", false},
     {"verbose", 'v', OPTION_FLAG, FR_GROUP_OUTPUT, AT(verbose), 0, 0, NULL, NULL,

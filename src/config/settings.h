@@ -48,6 +48,7 @@ struct fr_settings {
     int64_t priority;
     int64_t max_attempts;
     bool again;
+    bool unchecked;  /* add: neither files nor table are looked at */
     int64_t workers; /* 0 = rows of scheduler_use, else CPUs */
     int64_t pin;     /* enum fr_pin */
     int64_t start_timeout_s;

@@ -18,6 +18,7 @@ struct fr_control {
      * it is */
     pthread_mutex_t lock;
     struct fr_sql *session;
+    bool in_transaction;
     uint64_t asked_ms; /* the session's last call, by fr_clock_ms() */
 };
 
@@ -25,6 +26,10 @@ struct fr_control {
  * is opened anew before a call would fail on it. */
 static fr_status ensure_session(struct fr_control *c, struct fr_err *err)
 {
+    if (c->in_transaction)
+        return c->session != NULL && !c->session->lost
+                   ? FR_OK
+                   : fr_err_set(err, FR_ELOST, "the connection was lost");
     if (c->session != NULL && !c->session->lost &&
         fr_clock_ms() - c->asked_ms > IDLE_CHECK_MS &&
         fr_sql_run(c->session, "SELECT 1", NULL, NULL, NULL) != FR_OK)
@@ -89,7 +94,7 @@ fr_status control_call_row(struct fr_control *c, const char *procedure,
                              row == NULL ? NULL : fr_sql_take_one, row, err);
         /* the victim's work is undone, and nobody's fault */
         if (st != FR_EDB || err->server_number != DEADLOCK_VICTIM ||
-            tries == DEADLOCK_TRIES)
+            tries == DEADLOCK_TRIES || c->in_transaction)
             break;
     }
     pthread_mutex_unlock(&c->lock);
@@ -116,6 +121,31 @@ fr_status fr_control_run(struct fr_control *c, const char *sql,
         st = fr_sql_run(c->session, sql, row, ctx, err);
     pthread_mutex_unlock(&c->lock);
     return st == FR_OK ? FR_OK : fr_err_wrap(err, "control database");
+}
+
+fr_status fr_control_begin(struct fr_control *c, struct fr_err *err)
+{
+    fr_status st = fr_control_run(c, "BEGIN TRANSACTION", NULL, 0, NULL, NULL, err);
+
+    c->in_transaction = st == FR_OK;
+    return st;
+}
+
+fr_status fr_control_commit(struct fr_control *c, struct fr_err *err)
+{
+    fr_status st = fr_control_run(c, "COMMIT TRANSACTION", NULL, 0, NULL, NULL, err);
+
+    c->in_transaction = false;
+    return st;
+}
+
+void fr_control_rollback(struct fr_control *c)
+{
+    /* where it fails, closing the session ends the transaction */
+    if (fr_control_run(c, "IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION", NULL, 0, NULL, NULL,
+                       NULL) != FR_OK)
+        fr_sql_close(&c->session);
+    c->in_transaction = false;
 }
 
 fr_status fr_control_install(struct fr_sql *s, struct fr_err *err)

@@ -82,6 +82,14 @@ fr_status fr_scheduler_renew(struct fr_control *c, const struct fr_claim *claim,
 fr_status fr_scheduler_release(struct fr_control *c, struct fr_claim *claim,
                                struct fr_err *err);
 
+/*
+ * All calls between begin and commit or rollback are one transaction: nothing is repeated
+ * or sent over another connection in between.  Only while one thread uses c.
+ */
+fr_status fr_control_begin(struct fr_control *c, struct fr_err *err);
+fr_status fr_control_commit(struct fr_control *c, struct fr_err *err);
+void fr_control_rollback(struct fr_control *c);
+
 /* Run a statement on the control connection, e.g. for status. */
 fr_status fr_control_run(struct fr_control *c, const char *sql,
                          struct fr_sql_param *params, size_t count, fr_sql_row_fn row,

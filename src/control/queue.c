@@ -6,6 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A text parameter of db-lib is Unicode only up to 4,000 bytes (longer ones go in
+ * pieces); a claimed task is to fit FR_TASK_TEXT_BYTES. */
+enum {
+    PIECE_BYTES = 3900,
+    MAX_OPTIONS_BYTES = 28 * 1000,
+    DEADLOCK_VICTIM = 1205,
+    ADD_TRIES = 5
+};
+
 static uint64_t source_key(const struct fr_new_task *t)
 {
     uint64_t h = fr_hash(FR_HASH_START, t->source, strlen(t->source) + 1);
@@ -26,18 +35,55 @@ static fr_status check_lengths(const struct fr_new_task *t, struct fr_err *err)
                   {"table name", t->table, 400},
                   {"server name", t->server, 256},
                   {"database name", t->database, 128},
-                  {"options", t->options, 4000}};
+                  {"text of the options", t->options, MAX_OPTIONS_BYTES}};
 
     for (size_t i = 0; i < COUNT_OF(limits); i++)
         if (strlen(limits[i].text) > limits[i].max_bytes)
-            return fr_err_set(err, FR_EARG, "%.200s: the %s is longer than %zu bytes",
-                              t->source, limits[i].what, limits[i].max_bytes);
+            return fr_err_set(
+                err, FR_EARG,
+                "%.200s: the %s is longer than %zu bytes: it cannot be queued "
+                "(use `load`, or give shorter ones)",
+                t->source, limits[i].what, limits[i].max_bytes);
     return FR_OK;
 }
 
-fr_status fr_queue_add(struct fr_control *c, const struct fr_new_task *t,
-                       int64_t *task_id, bool *added, struct fr_err *err)
+/* Where to cut p into parameters of PIECE_BYTES: not within a character. */
+static size_t piece_bytes(const char *p)
 {
+    size_t n = strlen(p);
+
+    if (n <= PIECE_BYTES)
+        return n;
+    n = PIECE_BYTES;
+    while (n > 0 && ((unsigned char)p[n] & 0xC0) == 0x80)
+        n--;
+    return n;
+}
+
+static fr_status append_options(struct fr_control *c, int64_t task_id, const char *p,
+                                struct fr_err *err)
+{
+    fr_status st = FR_OK;
+
+    while (st == FR_OK && *p != '\0') {
+        char piece[PIECE_BYTES + 1];
+        size_t n = piece_bytes(p);
+        struct fr_sql_param params[] = {fr_sql_in_i64("@task_id", task_id),
+                                        fr_sql_in_text("@more", piece)};
+
+        memcpy(piece, p, n);
+        piece[n] = '\0';
+        st = control_call(c, "dbo.sp_append_options", params, COUNT_OF(params), err);
+        p += n;
+    }
+    return st;
+}
+
+static fr_status add_one(struct fr_control *c, const struct fr_new_task *t,
+                         struct fr_added_task *out, struct fr_err *err)
+{
+    char piece[PIECE_BYTES + 1];
+    size_t n = piece_bytes(t->options);
     struct fr_sql_param params[] = {
         fr_sql_in_text("@kind", "load"),
         fr_sql_in_text("@source", t->source),
@@ -50,20 +96,62 @@ fr_status fr_queue_add(struct fr_control *c, const struct fr_new_task *t,
         fr_sql_in_text("@target_server", t->server),
         fr_sql_in_text("@target_database", t->database),
         fr_sql_in_text("@target_table", t->table),
-        fr_sql_in_text("@options", t->options),
+        fr_sql_in_text("@options", piece),
         fr_sql_in_int("@priority", t->priority),
         fr_sql_in_int("@max_attempts", t->max_attempts),
         fr_sql_in_bit("@again", t->again),
         fr_sql_out("@task_id", FR_SQL_BIGINT),
         fr_sql_out("@added", FR_SQL_BIT),
     };
-    fr_status st = check_lengths(t, err);
+    fr_status st;
 
-    if (st == FR_OK)
-        st = control_call(c, "dbo.sp_add_work", params, COUNT_OF(params), err);
-    *task_id = params[12].number;
-    *added = params[13].number != 0;
+    memcpy(piece, t->options, n);
+    piece[n] = '\0';
+    st = control_call(c, "dbo.sp_add_work", params, COUNT_OF(params), err);
+    out->task_id = params[12].number;
+    out->added = params[13].number != 0;
+    if (st == FR_OK && out->added)
+        st = append_options(c, out->task_id, t->options + n, err);
     return st;
+}
+
+static fr_status add_in_transaction(struct fr_control *c, const struct fr_new_task *tasks,
+                                    size_t count, struct fr_added_task *out,
+                                    bool *all_added, struct fr_err *err)
+{
+    fr_status st = fr_control_begin(c, err);
+
+    if (st != FR_OK)
+        return st;
+    *all_added = true;
+    for (size_t i = 0; st == FR_OK && i < count; i++) {
+        st = add_one(c, &tasks[i], &out[i], err);
+        *all_added = *all_added && out[i].added;
+    }
+    if (st == FR_OK && *all_added)
+        st = fr_control_commit(c, err);
+    else
+        fr_control_rollback(c);
+    return st;
+}
+
+fr_status fr_queue_add(struct fr_control *c, const struct fr_new_task *tasks,
+                       size_t count, struct fr_added_task *out, bool *all_added,
+                       struct fr_err *err)
+{
+    fr_status st = FR_OK;
+
+    *all_added = false;
+    for (size_t i = 0; st == FR_OK && i < count; i++)
+        st = check_lengths(&tasks[i], err);
+    if (st != FR_OK)
+        return st;
+    for (int tries = 1;; tries++) {
+        st = add_in_transaction(c, tasks, count, out, all_added, err);
+        if (st != FR_EDB || err == NULL || err->server_number != DEADLOCK_VICTIM ||
+            tries == ADD_TRIES)
+            return st;
+    }
 }
 
 enum claim_column {

@@ -9,7 +9,7 @@
 
 #include "control/control.h"
 
-enum { FR_TASK_TEXT_BYTES = 8192 };
+enum { FR_TASK_TEXT_BYTES = 32 * 1024 };
 
 /* A claimed task; texts lie in `text`. */
 struct fr_task {
@@ -29,9 +29,17 @@ struct fr_new_task {
     int64_t priority, max_attempts;
     bool again;
 };
-/* *added false: the source already stands in the queue for this table, as *task_id. */
-fr_status fr_queue_add(struct fr_control *c, const struct fr_new_task *t,
-                       int64_t *task_id, bool *added, struct fr_err *err);
+struct fr_added_task {
+    int64_t task_id;
+    bool added; /* false: the source already stands in the queue, as task_id */
+};
+/*
+ * All of them, or none: *all_added false: some stand in the queue for their table already
+ * (out says which), and none was added.  FR_EARG: a text is too long.
+ */
+fr_status fr_queue_add(struct fr_control *c, const struct fr_new_task *tasks,
+                       size_t count, struct fr_added_task *out, bool *all_added,
+                       struct fr_err *err);
 
 struct fr_claimer {
     const struct fr_worker_id *worker;

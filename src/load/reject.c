@@ -5,11 +5,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define NOTES_SUFFIX ".json"
 
 enum { ENCODED_BYTES = 4096 };
 
@@ -26,6 +29,37 @@ static fr_status file_error(const struct fr_reject *r, const char *suffix,
                             struct fr_err *err)
 {
     return fr_err_errno(err, FR_EIO, errno, "reject file %s%s", r->path, suffix);
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash == NULL ? path : slash + 1;
+}
+
+fr_status fr_reject_task_path(const char *file, const char *source, int64_t task_id,
+                              char **out, struct fr_err *err)
+{
+    char task[32] = "";
+    fr_status st = FR_OK;
+
+    if (task_id > 0)
+        snprintf(task, sizeof task, ".%lld", (long long)task_id);
+    if (asprintf(out, "%s.%s%s", file, base_name(source), task) < 0) {
+        *out = NULL;
+        return fr_err_set(err, FR_ENOMEM, "no memory for the reject file");
+    }
+    if (strlen(base_name(*out)) + strlen(NOTES_SUFFIX) > NAME_MAX ||
+        strlen(*out) + strlen(NOTES_SUFFIX) >= PATH_MAX) {
+        st = fr_err_set(err, FR_EARG,
+                        "%s: the name of its reject file, %s" NOTES_SUFFIX
+                        ", is longer than a file's name may be: give a shorter -e",
+                        source, *out);
+        free(*out);
+        *out = NULL;
+    }
+    return st;
 }
 
 static FILE *open_at(const char *path)
@@ -79,7 +113,7 @@ fr_status fr_reject_check_path(const char *path, const char *source, struct fr_e
     char *notes_path = NULL;
     fr_status st = FR_OK;
 
-    if (asprintf(&notes_path, "%s.json", path) < 0)
+    if (asprintf(&notes_path, "%s" NOTES_SUFFIX, path) < 0)
         return fr_err_set(err, FR_ENOMEM, "no memory for the reject file");
     if (is_same_file(path, source) || is_same_file(notes_path, source))
         st = fr_err_set(err, FR_EARG, "reject file %s: it would overwrite the source %s",
@@ -115,7 +149,7 @@ fr_status fr_reject_open(const char *path, uint64_t keep_bytes, uint64_t keep_ro
 
     *out = NULL;
     if (r == NULL || (r->path = strdup(path)) == NULL ||
-        asprintf(&notes_path, "%s.json", path) < 0) {
+        asprintf(&notes_path, "%s" NOTES_SUFFIX, path) < 0) {
         st = fr_err_set(err, FR_ENOMEM, "no memory for the reject file");
         goto out;
     }
@@ -131,7 +165,7 @@ fr_status fr_reject_open(const char *path, uint64_t keep_bytes, uint64_t keep_ro
         goto out;
     r->notes = open_at(notes_path);
     if (r->notes == NULL || !cut(r->notes, end_of_line(r->notes, keep_rows)))
-        st = file_error(r, ".json", err);
+        st = file_error(r, NOTES_SUFFIX, err);
     if (fseeko(r->rows, (off_t)keep_bytes, SEEK_SET) != 0)
         st = file_error(r, "", err);
 out:
@@ -189,7 +223,7 @@ static fr_status add_note(struct fr_reject *r, const struct fr_rejected_row *row
     rc = json_dumpf(note, r->notes, JSON_COMPACT | JSON_PRESERVE_ORDER);
     json_decref(note);
     if (rc != 0 || fputc('\n', r->notes) == EOF)
-        return file_error(r, ".json", err);
+        return file_error(r, NOTES_SUFFIX, err);
     return FR_OK;
 }
 
@@ -255,7 +289,7 @@ fr_status fr_reject_sync(struct fr_reject *r, struct fr_err *err)
     if (!flush_to_disk(r->rows))
         return file_error(r, "", err);
     if (r->notes != NULL && !flush_to_disk(r->notes))
-        return file_error(r, ".json", err);
+        return file_error(r, NOTES_SUFFIX, err);
     return FR_OK;
 }
 

@@ -22,6 +22,15 @@ struct fr_reject; /* opaque */
 fr_status fr_reject_check_path(const char *path, const char *source, struct fr_err *err);
 
 /*
+ * The reject file of one task where several were given one FILE: FILE.NAME, NAME being
+ * the source's without its folders; of a task of the queue FILE.NAME.TASK, as a queue is
+ * filled by many commands that know nothing of one another.  task_id 0: not of the queue.
+ * *out is the caller's to free.  FR_EARG: longer than a file's name may be.
+ */
+fr_status fr_reject_task_path(const char *file, const char *source, int64_t task_id,
+                              char **out, struct fr_err *err);
+
+/*
  * Opens (creates) both files and cuts them to keep_bytes and keep_rows.  FR_EIO names the
  * file; FR_EARG: it is shorter than keep_bytes.
  */

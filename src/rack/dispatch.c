@@ -1,5 +1,6 @@
 /* The tasks of a load without a queue: handed out by the coordinator, taken back from a
  * worker that dies. */
+#include "load/reject.h"
 #include "rack/coordinator_priv.h"
 
 #include <stdio.h>
@@ -7,20 +8,22 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* With several sources each gets a reject file of its own: FILE.<base name of the
- * source>. */
+/* With several sources each gets a reject file of its own. */
 static fr_status task_options(struct coordinator *c, struct load_task *t,
                               struct fr_err *err)
 {
     json_t *o = fr_settings_to_json(c->settings, FR_GROUP_LOAD);
 
     if (o != NULL && c->task_count > 1 && c->settings->load.error_file != NULL) {
-        const char *slash = strrchr(t->source, '/');
         char *path = NULL;
+        fr_status st =
+            fr_reject_task_path(c->settings->load.error_file, t->source, 0, &path, err);
 
-        if (asprintf(&path, "%s.%s", c->settings->load.error_file,
-                     slash == NULL ? t->source : slash + 1) >= 0)
-            json_object_set_new(o, "error-file", json_string(path));
+        if (st != FR_OK) {
+            json_decref(o);
+            return st;
+        }
+        json_object_set_new(o, "error-file", json_string(path));
         free(path);
     }
     t->options = o == NULL ? NULL : json_dumps(o, JSON_COMPACT);
@@ -31,7 +34,8 @@ static fr_status task_options(struct coordinator *c, struct load_task *t,
             (c->settings->database == NULL ? 0 : strlen(c->settings->database)) + 4 >
         FR_TASK_TEXT_BYTES)
         return fr_err_set(err, FR_EARG,
-                          "%s: its path and the options are longer than %d bytes",
+                          "%s: its path and the options are longer than %d bytes: give "
+                          "fewer, or shorter ones",
                           t->source, FR_TASK_TEXT_BYTES);
     return FR_OK;
 }

@@ -4,8 +4,10 @@
 #include "base/log.h"
 #include "db/bcp.h"
 #include "db/table.h"
+#include "load/reject.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { BACKOFF_BASE_MS = 500, BACKOFF_MAX_MS = 30000 };
@@ -93,6 +95,23 @@ static fr_status read_options(const struct fr_task *task, struct fr_settings *ou
                           (long long)task->task_id, where.text);
     st = fr_settings_from_json(out, FR_GROUP_LOAD, root, "task options", err);
     json_decref(root);
+    return st;
+}
+
+/* The queue keeps the -e of `add`; which file it is depends on the task. */
+static fr_status choose_reject_file(const struct fr_task *task, struct fr_load_options *o,
+                                    struct fr_err *err)
+{
+    char *path = NULL;
+    fr_status st;
+
+    if (o->error_file == NULL)
+        return FR_OK;
+    st = fr_reject_task_path(o->error_file, task->source, task->task_id, &path, err);
+    if (st == FR_OK) {
+        free(o->error_file);
+        o->error_file = path;
+    }
     return st;
 }
 
@@ -305,6 +324,8 @@ static fr_status load_task(struct worker *w, struct fr_task *task,
     if (st == FR_OK)
         st = fr_load_options_check_blanks(&options.load, fr_dblib_version(),
                                           job.trims_blanks, err);
+    if (st == FR_OK && w->feeds_from_queue)
+        st = choose_reject_file(task, &options.load, err);
     if (st == FR_OK) {
         enter_database(w, task->database);
         st = w->feeds_from_queue ? fr_load_attempt(&job, &w->session, r, err)

@@ -217,8 +217,8 @@ def test_failures_are_final_and_say_why(r):
     r.fresh_control()
     good, bad = r.file("good.txt", "1\n2\n"), r.file("bad.txt", "1\nx\n")
     missing = os.path.join(r.dir, "not-there.txt")
-    r.fullrack("add", "-q", "dbo.t", good, bad, missing)
-    r.fullrack("add", "-q", "dbo.nosuch", good)
+    r.fullrack("add", "-q", "dbo.t", good, bad, missing, "--unchecked")
+    r.fullrack("add", "-q", "dbo.nosuch", good, "--unchecked")
     d = r.json("run", "--workers", "2", exit=1)
     errors = {(os.path.basename(s), t): (state, e) for s, t, state, e in
               r.sql("SELECT source, target_table, state, last_error FROM dbo.work_queue", "fullrack")}
