@@ -98,6 +98,20 @@ def test_message_says_where(r):
     equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(0,)], "nothing stays of the batch")
 
 
+def test_date_formats_are_checked_at_start(r):
+    """A file without a row is enough to find what no row could fit."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, d date NULL, t time(0) NULL)")
+    f = r.file("none.csv", "")
+    for given, why in ((["d=%H:%M"], "no day, month and year"), (["t=%Y%m%d %H"], "a date, which a time cannot keep"),
+                       (["id=%Y%m%d"], "column id is int"), (["d=%d%m%Y %d"], "the day twice"), (["x=%Y"], "no such column"),
+                       (["d"], "expected COLUMN=FORMAT"), (["d=%d.%m.%Y", "D=%m/%d/%Y"], "has one already")):
+        r.fullrack("load", "dbo.t", f, *[a for g in given for a in ("--date-format", g)], exit=2)
+        check(why in r.err, "message for %s" % given, r.err)
+    f = r.file("dates.txt", "1|31.05.2024|1:05 pm\n")
+    r.fullrack("load", "dbo.t", f, "-t", "|", "--date-format", "d=%d.%m.%Y", "--date-format", "T=%I:%M %p")
+    equal(r.sql("SELECT CONVERT(varchar(10), d, 23), CONVERT(varchar(8), t, 108) FROM dbo.t"), [("2024-05-31", "13:05:00")], "rows")
+
+
 def test_batches_and_resume(r):
     r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
     f = r.file("rows.txt", "".join("%d\n" % i for i in range(1, 8)) + "x\n9\n")
