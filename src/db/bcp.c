@@ -407,6 +407,14 @@ static fr_status bcp_send(struct fr_bulk *b, struct fr_err *err)
     return FR_OK;
 }
 
+void fr_bcp_explain(struct fr_err *err)
+{
+    /* Babelfish reads on for the DONE that db-lib leaves out (MS-TDS 2.2.6.1 lets it) */
+    if (strstr(err->text, "more data than available in BCP request") != NULL)
+        fr_err_wrap(err, "this server (Babelfish) wants the end of a bulk copy marked, "
+                         "which db-lib does not do: the bcp engine cannot load it");
+}
+
 static fr_status bcp_finish(struct fr_bulk *b, int64_t *rows, struct fr_err *err)
 {
     struct bcp_copy *c = (struct bcp_copy *)b;
@@ -419,6 +427,7 @@ static fr_status bcp_finish(struct fr_bulk *b, int64_t *rows, struct fr_err *err
         copied = bcp_done(c->dbproc);
         if (copied < 0 || c->sink->server_number != 0 || c->sink->dead) {
             st = fr_db_sink_error(c->sink, "bulk copy", err);
+            fr_bcp_explain(err);
             if (c->sink->dead || DBDEAD(c->dbproc))
                 c->sql->lost = true;
         }

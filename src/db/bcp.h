@@ -13,6 +13,10 @@
 fr_status fr_bcp_check(const char *library, const struct fr_column *columns, size_t count,
                        struct fr_err *err);
 
+/* Put in front of a server's error at the end of a bulk copy why it is db-lib's, where
+ * that is known. */
+void fr_bcp_explain(struct fr_err *err);
+
 extern const struct fr_bulk_engine fr_bcp_engine;
 
 #endif

@@ -158,6 +158,12 @@ static fr_status check_options(const struct fr_load_options *o, const struct fr_
     if (o->first_row < 1 || (o->last_row != 0 && o->last_row < o->first_row))
         return fr_err_set(err, FR_EARG, "-F/-L: there is no row between %lld and %lld",
                           (long long)o->first_row, (long long)o->last_row);
+    if (o->hint != NULL && strcasecmp(o->hint, "auto") != 0 &&
+        strcasecmp(o->hint, "none") != 0 && strcasecmp(o->hint, "TABLOCK") != 0)
+        return fr_err_set(err, FR_EARG,
+                          "--hint %s: the bcp engine takes auto, none or TABLOCK (db-lib "
+                          "sends one hint and drops its argument)",
+                          o->hint);
     for (size_t i = 0; i < o->date_formats.count; i++) {
         const char *item = o->date_formats.items[i];
         size_t n = strcspn(item, "="), column = fr_table_find_column(t, item, n);

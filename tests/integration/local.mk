@@ -5,6 +5,7 @@ INTEGRATION_TESTS = \
 	tests/integration/test_load.py \
 	tests/integration/test_run.py \
 	tests/integration/test_server.py \
+	tests/integration/test_traps.py \
 	tests/integration/test_types.py \
 	tests/integration/test_source.py
 TESTS += $(INTEGRATION_TESTS) tests/cases/check-cases scripts/check-includes scripts/check-sql

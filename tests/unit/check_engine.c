@@ -123,6 +123,23 @@ START_TEST(test_refused_columns)
 }
 END_TEST
 
+START_TEST(test_explained_end)
+{
+    struct fr_err err;
+
+    fr_err_set(&err, FR_EDB,
+               "bulk copy: Trying to read more data than available in BCP "
+               "request. (server error 33557097)");
+    fr_bcp_explain(&err);
+    ck_assert_ptr_nonnull(strstr(err.text, "Babelfish"));
+    ck_assert_ptr_nonnull(strstr(err.text, "33557097"));
+    ck_assert_int_eq(err.status, FR_EDB);
+    fr_err_set(&err, FR_EDB, "bulk copy: another (server error 2627)");
+    fr_bcp_explain(&err);
+    ck_assert_str_eq(err.text, "bulk copy: another (server error 2627)");
+}
+END_TEST
+
 /* A session that answers the look-ups of fr_table_describe() from here. */
 static const char *const object_row[] = {"7", "t", "dbo", "2024-01-01 00:00:00.000",
                                          "0", "0"};
@@ -259,6 +276,7 @@ int main(void)
     tcase_add_loop_test(tc, test_version, 0, COUNT_OF(version_cases));
     tcase_add_loop_test(tc, test_blanks_that_cannot_be_kept, 0, COUNT_OF(blanks_cases));
     tcase_add_loop_test(tc, test_refused_columns, 0, COUNT_OF(column_cases));
+    tcase_add_test(tc, test_explained_end);
     tcase_add_test(tc, test_described_kinds);
     tcase_add_loop_test(tc, test_values_that_lose_blanks, 0, COUNT_OF(value_cases));
     suite_add_tcase(s, tc);
