@@ -7,8 +7,8 @@
 
 struct printer {
     struct fr_settings *s;
-    bool header_done;
-    json_t *columns, *rows;
+    size_t results; /* begun so far */
+    json_t *list;   /* of {columns, rows}, one a result */
 };
 
 static void print_csv(const char *v, size_t n)
@@ -46,22 +46,50 @@ static void print_line(const struct printer *p, const struct fr_sql_row *row, bo
     putchar('\n');
 }
 
+static fr_status take_json_columns(struct printer *p, const struct fr_sql_row *row,
+                                   struct fr_err *err)
+{
+    json_t *names = json_array();
+
+    for (size_t i = 0; i < row->columns; i++)
+        json_array_append_new(names, json_string(row->names[i]));
+    if (json_array_append_new(p->list,
+                              json_pack("{s:o, s:[]}", "columns", names, "rows")) != 0)
+        return fr_err_set(err, FR_ENOMEM, "no memory for a result");
+    return FR_OK;
+}
+
+/* In front of each result, also where no row comes. */
+static fr_status take_columns(void *ctx, const struct fr_sql_row *row, struct fr_err *err)
+{
+    struct printer *p = ctx;
+
+    if (p->s->json)
+        return take_json_columns(p, row, err);
+    if (p->s->quiet)
+        return FR_OK;
+    if (p->results++ > 0)
+        putchar('\n');
+    print_line(p, row, true);
+    return FR_OK;
+}
+
 static fr_status take_json(struct printer *p, const struct fr_sql_row *row,
                            struct fr_err *err)
 {
+    json_t *result = json_array_get(p->list, json_array_size(p->list) - 1);
     json_t *values = json_array();
 
-    for (size_t i = 0; i < row->columns; i++) {
-        if (json_array_size(p->columns) <= i)
-            json_array_append_new(p->columns, json_string(row->names[i]));
+    for (size_t i = 0; i < row->columns; i++)
         json_array_append_new(values,
                               row->values[i] == NULL
                                   ? json_null()
                                   : json_stringn(row->values[i], row->lengths[i]));
-    }
-    if (json_array_size(values) != row->columns)
+    if (json_array_size(values) != row->columns) {
+        json_decref(values);
         return fr_err_set(err, FR_ENOMEM, "no memory for a row");
-    json_array_append_new(p->rows, values);
+    }
+    json_array_append_new(json_object_get(result, "rows"), values);
     return FR_OK;
 }
 
@@ -71,16 +99,32 @@ static fr_status take_row(void *ctx, const struct fr_sql_row *row, struct fr_err
 
     if (p->s->json)
         return take_json(p, row, err);
-    if (!p->header_done && !p->s->quiet)
-        print_line(p, row, true);
-    p->header_done = true;
     print_line(p, row, false);
     return FR_OK;
 }
 
+/* {columns, rows} of the first result; more_results: those of the others. */
+static void print_json(json_t *list)
+{
+    json_t *doc = json_array_size(list) == 0
+                      ? json_pack("{s:[], s:[]}", "columns", "rows")
+                      : json_incref(json_array_get(list, 0));
+
+    if (json_array_size(list) > 1) {
+        json_t *more = json_array();
+
+        for (size_t i = 1; i < json_array_size(list); i++)
+            json_array_append(more, json_array_get(list, i));
+        json_object_set_new(doc, "more_results", more);
+    }
+    json_dumpf(doc, stdout, JSON_INDENT(1));
+    putchar('\n');
+    json_decref(doc);
+}
+
 int command_query(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err)
 {
-    struct printer p = {.s = s, .columns = json_array(), .rows = json_array()};
+    struct printer p = {.s = s, .list = json_array()};
     struct fr_connector c;
     struct fr_sql *session = NULL;
     fr_status st;
@@ -88,18 +132,15 @@ int command_query(struct fr_settings *s, struct fr_arguments *args, struct fr_er
     st = open_connector(s, &c, err);
     if (st == FR_OK)
         st = fr_connector_target(&c, NULL, "fullrack query", &session, err);
-    if (st == FR_OK)
+    if (st == FR_OK) {
+        session->columns = take_columns;
+        session->columns_ctx = &p;
         st = fr_sql_run(session, args->items[0], take_row, &p, err);
+    }
     fr_sql_close(&session);
     fr_connector_free(&c);
-    if (st == FR_OK && s->json) {
-        json_t *doc = json_pack("{s:O, s:O}", "columns", p.columns, "rows", p.rows);
-
-        json_dumpf(doc, stdout, JSON_INDENT(1));
-        putchar('\n');
-        json_decref(doc);
-    }
-    json_decref(p.columns);
-    json_decref(p.rows);
+    if (st == FR_OK && s->json)
+        print_json(p.list);
+    json_decref(p.list);
     return fr_status_exit(st);
 }

@@ -73,6 +73,10 @@ struct fr_sql_ops {
 
 struct fr_sql {
     const struct fr_sql_ops *ops;
+    /* NULL, or called in front of the rows of each result, also where none come; values
+     * is NULL then.  The caller's to set. */
+    fr_sql_row_fn columns;
+    void *columns_ctx;
     int spid;  /* the server's session id */
     bool lost; /* the connection is gone: only close is allowed */
 };

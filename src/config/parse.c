@@ -1,5 +1,7 @@
 #include "config/option_priv.h"
 
+#include "base/num.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -211,6 +213,34 @@ static const char *find_config(int argc, char **argv)
     return getenv("FULLRACK_CONFIG");
 }
 
+/*
+ * HOST,PORT and tcp:HOST,PORT, as sqlcmd takes them, become HOST:PORT: the queue compares
+ * servers by name.
+ */
+static fr_status settle_server(char **server, const char *shown, struct fr_err *err)
+{
+    char *given = *server, *settled, *comma;
+    const char *host;
+    int64_t port;
+    bool is_bare_ipv6;
+
+    if (given == NULL || (comma = strrchr(given, ',')) == NULL)
+        return FR_OK;
+    if (fr_num_i64(comma + 1, 1, 65535, &port) != FR_OK)
+        return fr_err_set(err, FR_EARG,
+                          "%s %s: \"%s\" is not a port: HOST:PORT or HOST,PORT", shown,
+                          given, comma + 1);
+    *comma = '\0';
+    host = strncasecmp(given, "tcp:", 4) == 0 ? given + 4 : given;
+    is_bare_ipv6 = strchr(host, ':') != NULL && host[0] != '[';
+    if (asprintf(&settled, "%s%s%s:%lld", is_bare_ipv6 ? "[" : "", host,
+                 is_bare_ipv6 ? "]" : "", (long long)port) < 0)
+        return fr_err_set(err, FR_ENOMEM, "no memory for options");
+    free(given);
+    *server = settled;
+    return FR_OK;
+}
+
 fr_status fr_settings_parse(struct fr_settings *s, unsigned groups, int argc, char **argv,
                             struct fr_arguments *positional, struct fr_err *err)
 {
@@ -231,6 +261,10 @@ fr_status fr_settings_parse(struct fr_settings *s, unsigned groups, int argc, ch
         st = parse_environment(s, groups, err);
     if (st == FR_OK)
         st = parse_argv(&p, positional, err);
+    if (st == FR_OK)
+        st = settle_server(&s->server, "-S", err);
+    if (st == FR_OK)
+        st = settle_server(&s->control_server, "--control-server", err);
     free(p.list_begun);
     return st;
 }

@@ -223,6 +223,10 @@ static fr_status read_rows(struct db_session *s, fr_sql_row_fn row, void *ctx,
     if (columns == 0)
         return FR_OK;
     st = row_reader_open(&r, s->dbproc, columns, err);
+    if (st == FR_OK && s->sql.columns != NULL)
+        st = s->sql.columns(s->sql.columns_ctx,
+                            &(struct fr_sql_row){.columns = columns, .names = r.names},
+                            err);
     while (st == FR_OK && (got = dbnextrow(s->dbproc)) != NO_MORE_ROWS && got != FAIL) {
         struct fr_sql_row out;
 

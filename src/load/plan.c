@@ -147,9 +147,57 @@ static fr_status map_columns_option(struct fr_plan *p, struct fr_err *err)
     return st;
 }
 
+/* db-lib keeps one hint, and that without its argument (FREETDS trap 7): what it would
+ * drop is refused. */
+static fr_status check_hint(const struct fr_load_options *o, const struct fr_table *t,
+                            struct fr_err *err)
+{
+    static const struct {
+        const char *word, *instead;
+    } others[] = {
+        {"CHECK_CONSTRAINTS", "constraints are honoured without it"},
+        {"FIRE_TRIGGERS", "triggers fire without it"},
+        {"KEEP_NULLS", "use -k"},
+        {"ROWS_PER_BATCH", "the bcp engine cannot carry it; -b sets the rows of a batch"},
+        {"KILOBYTES_PER_BATCH", "the bcp engine cannot carry it; -b sets the batch"},
+        {"ORDER", "the bcp engine cannot carry it"}};
+    const char *needed = o->no_check                  ? NULL
+                         : t->constraints_enabled > 0 ? "CHECK_CONSTRAINTS"
+                         : t->triggers_enabled > 0    ? "FIRE_TRIGGERS"
+                                                      : NULL;
+
+    if (o->hint == NULL || strcasecmp(o->hint, "auto") == 0 ||
+        strcasecmp(o->hint, "none") == 0)
+        return FR_OK;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (strcasecmp(o->hint, others[i].word) == 0 ||
+            (strncasecmp(o->hint, others[i].word, strlen(others[i].word)) == 0 &&
+             strchr(" =(", o->hint[strlen(others[i].word)]) != NULL))
+            return fr_err_set(err, FR_EARG, "--hint %s: %s", o->hint, others[i].instead);
+    if (strcasecmp(o->hint, "TABLOCK") != 0)
+        return fr_err_set(err, FR_EARG,
+                          "--hint %s: takes auto, none or TABLOCK: the bcp engine can "
+                          "carry no other",
+                          o->hint);
+    if (needed == NULL && o->keep_nulls)
+        needed = "KEEP_NULLS";
+    if (needed != NULL)
+        return fr_err_set(err, FR_EARG,
+                          "--hint TABLOCK: the bcp engine carries one hint, and a load "
+                          "into %s needs %s: leave --hint out%s",
+                          t->display, needed,
+                          o->keep_nulls ? ""
+                                        : ", or pass constraints by with --no-check");
+    return FR_OK;
+}
+
 static fr_status check_options(const struct fr_load_options *o, const struct fr_table *t,
                                struct fr_err *err)
 {
+    fr_status st = check_hint(o, t, err);
+
+    if (st != FR_OK)
+        return st;
     if (o->quote != NULL && strlen(o->quote) != 1)
         return fr_err_set(err, FR_EARG, "--quote takes one character");
     if (o->decimal != NULL &&
