@@ -64,7 +64,10 @@ static fr_status add(struct sources *out, const char *path, bool make_absolute,
 
     json_decref(probe);
     if (probe == NULL)
-        return fr_err_set(err, FR_EARG, "%s: the file's name is not UTF-8", path);
+        return fr_err_set(err, FR_EARG,
+                          "%s: the file's name is not UTF-8: rename it, or give it as "
+                          "standard input (-)",
+                          path);
     if (out->count == MAX_SOURCES)
         return fr_err_set(err, FR_EARG, "more than %d files", MAX_SOURCES);
     /* results and the queue could not name it */
@@ -176,6 +179,22 @@ static char **sorted_copies(char **items, size_t count, struct fr_err *err)
     return sorted;
 }
 
+static fr_status name_sharers(const struct sources *s, char **names, const char *shared,
+                              struct fr_err *err)
+{
+    size_t first = 0, second;
+
+    while (strcmp(names[first], shared) != 0)
+        first++;
+    second = first + 1;
+    while (strcmp(names[second], shared) != 0)
+        second++;
+    return fr_err_set(err, FR_EARG,
+                      "%s and %s would share the reject file %s: give them a command "
+                      "each, with a -e of its own",
+                      s->items[first], s->items[second], shared);
+}
+
 fr_status sources_check_reject_names(const struct sources *s, const char *error_file,
                                      struct fr_err *err)
 {
@@ -195,10 +214,7 @@ fr_status sources_check_reject_names(const struct sources *s, const char *error_
     }
     for (size_t i = 1; st == FR_OK && i < s->count; i++)
         if (strcmp(sorted[i - 1], sorted[i]) == 0)
-            st = fr_err_set(err, FR_EARG,
-                            "two of the files would share the reject file %s: give them "
-                            "a command each, with a -e of its own",
-                            sorted[i]);
+            st = name_sharers(s, names, sorted[i], err);
     free(sorted);
     for (size_t i = 0; i < s->count; i++)
         free(names[i]);

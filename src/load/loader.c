@@ -403,9 +403,7 @@ static fr_status load_record(struct loader *l, const struct fr_record *rec,
     bool mapped = true;
 
     if (rec->bad != NULL) {
-        bad.column = NULL;
-        bad.has_value = false;
-        snprintf(bad.reason, sizeof bad.reason, "%s", rec->bad);
+        fr_plan_split_error(l->plan, rec, &bad);
         return reject_row(l, rec, &bad, err);
     }
     if (!fr_plan_is_mapped(l->plan)) {

@@ -58,7 +58,8 @@ static fr_status map_column(struct fr_plan *p, size_t field, size_t column,
             "out with --columns",
             c->name, c->type_name);
     if (p->is_sent[column])
-        return fr_err_set(err, FR_EARG, "column %s is named twice", c->name);
+        return fr_err_set(err, FR_EARG, "column %s is named twice: - drops a field",
+                          c->name);
     p->is_sent[column] = true;
     p->fields[field].column = column;
     return fr_converter_init(&p->fields[field].converter, c, p->options, err);
@@ -73,8 +74,9 @@ static fr_status check_required(const struct fr_plan *p, struct fr_err *err)
             !c->has_default)
             return fr_err_set(
                 err, FR_EARG,
-                "column %s of %s is NOT NULL, has no default and gets no field", c->name,
-                p->table->display);
+                "column %s of %s is NOT NULL, has no default and gets no field: name "
+                "its field in --columns or the header",
+                c->name, p->table->display);
     }
     return FR_OK;
 }
@@ -199,10 +201,10 @@ static fr_status check_options(const struct fr_load_options *o, const struct fr_
     if (st != FR_OK)
         return st;
     if (o->quote != NULL && strlen(o->quote) != 1)
-        return fr_err_set(err, FR_EARG, "--quote takes one character");
+        return fr_err_set(err, FR_EARG, "--quote takes one character of one byte");
     if (o->decimal != NULL &&
         (strlen(o->decimal) != 1 || strpbrk(o->decimal, ".,") == NULL))
-        return fr_err_set(err, FR_EARG, "--decimal takes . or ,");
+        return fr_err_set(err, FR_EARG, "--decimal takes . or , (not %s)", o->decimal);
     if (o->first_row < 1 || (o->last_row != 0 && o->last_row < o->first_row))
         return fr_err_set(err, FR_EARG, "-F/-L: there is no row between %lld and %lld",
                           (long long)o->first_row, (long long)o->last_row);
@@ -541,6 +543,21 @@ fr_status fr_plan_convert(struct fr_plan *p, const struct fr_record *rec,
             return st;
     }
     return FR_OK;
+}
+
+void fr_plan_split_error(const struct fr_plan *p, const struct fr_record *rec,
+                         struct fr_row_error *bad)
+{
+    size_t field = rec->bad_field;
+
+    bad->column = fr_plan_column_of(p, field);
+    bad->has_value = field < FR_MAX_FIELDS;
+    if (bad->has_value)
+        fr_printable(rec->fields[field].p, rec->fields[field].n, bad->value);
+    if (bad->column != NULL)
+        snprintf(bad->reason, sizeof bad->reason, "%s", rec->bad);
+    else
+        snprintf(bad->reason, sizeof bad->reason, "field %zu %s", field + 1, rec->bad);
 }
 
 void fr_plan_count_error(const struct fr_plan *p, size_t fields, struct fr_row_error *bad)

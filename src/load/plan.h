@@ -59,6 +59,9 @@ struct fr_row_error {
 fr_status fr_plan_convert(struct fr_plan *p, const struct fr_record *rec,
                           struct fr_bulk *bulk, struct fr_row_error *bad,
                           struct fr_err *err);
+/* A row that cannot be split. */
+void fr_plan_split_error(const struct fr_plan *p, const struct fr_record *rec,
+                         struct fr_row_error *bad);
 /* A row with a wrong number of fields. */
 void fr_plan_count_error(const struct fr_plan *p, size_t fields,
                          struct fr_row_error *bad);

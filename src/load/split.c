@@ -35,12 +35,18 @@ fr_status fr_splitter_new(const struct fr_load_options *o, size_t bcp_fields,
     s->bcp_fields = bcp_fields;
     s->quote = o->quote == NULL ? '"' : o->quote[0];
     st = fr_terminator_parse(field, false, &s->field, err);
-    if (st == FR_OK)
-        st = fr_terminator_parse(row, true, &s->row, err);
     if (st == FR_OK && s->format == FR_FORMAT_CSV &&
         s->field.bytes[0] == (unsigned char)s->quote)
-        st = fr_err_set(err, FR_EARG, "the field terminator begins with the quote %c",
+        st = fr_err_set(err, FR_EARG,
+                        "it begins with the quote %c: give another, or another --quote",
                         s->quote);
+    if (st != FR_OK) {
+        (void)fr_err_wrap(err, "-t");
+    } else {
+        st = fr_terminator_parse(row, true, &s->row, err);
+        if (st != FR_OK)
+            (void)fr_err_wrap(err, "-r");
+    }
     if (st != FR_OK) {
         free(s);
         return st;
@@ -180,7 +186,8 @@ static enum fr_split_result next_bcp(const struct fr_splitter *s, const struct w
         }
         if (length == 0) {
             rec->body_bytes = rec->total_bytes = w->n;
-            rec->bad = "the file ends in the middle of a row";
+            rec->bad = "is not ended: the file ends in the middle of a row";
+            rec->bad_field = rec->count;
             add_field(rec, w->p + g->field_from, w->n - g->field_from);
             return FR_SPLIT_ROW;
         }
@@ -286,8 +293,8 @@ static void csv_start_field(const struct fr_splitter *s, const struct window *w,
 static enum fr_split_result csv_unclosed(const struct window *w, struct fr_record *rec)
 {
     rec->body_bytes = rec->total_bytes = w->n;
-    rec->bad = "a quoted field is never closed: no closing quote up to the end of the "
-               "file";
+    rec->bad = "has no closing quote up to the end of the file";
+    rec->bad_field = rec->count;
     add_field(rec, w->p + rec->progress.field_from, w->n - rec->progress.field_from);
     return FR_SPLIT_ROW;
 }
@@ -319,8 +326,10 @@ static enum fr_split_result next_csv(const struct fr_splitter *s, const struct w
         if (!g->open.quoted) {
             g->open.p = w->p + g->field_from;
             g->open.n = end - g->field_from;
-        } else if (end > g->field_from) {
-            rec->bad = "there is text behind a closing quote";
+        } else if (end > g->field_from && rec->bad == NULL) {
+            rec->bad = "has text behind its closing quote (a quote inside is written "
+                       "twice)";
+            rec->bad_field = rec->count;
         }
         if (rec->count < FR_MAX_FIELDS)
             rec->fields[rec->count] = g->open;

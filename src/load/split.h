@@ -58,7 +58,9 @@ struct fr_record {
     size_t body_bytes;  /* the row without its terminator */
     size_t total_bytes; /* with it: how far to move on */
     bool blank;         /* an empty line of a csv file */
-    const char *bad;    /* why the row cannot be split; static text, NULL = fine */
+    const char *bad;    /* why the row cannot be split; static text that goes behind
+                         * the field, NULL = fine */
+    size_t bad_field;   /* which one, then */
     struct fr_split_progress progress; /* the splitter's own */
     uint64_t scanned_bytes; /* by all calls together: what splitting has cost */
 };

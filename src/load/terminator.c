@@ -77,7 +77,9 @@ fr_status fr_terminator_parse(const char *text, bool is_row, struct fr_terminato
         if (*p == '\\' && p[1] != '\0') {
             p++;
             if (!take_escape(&p, &byte))
-                return fr_err_set(err, FR_EARG, "terminator %s: \\%c is not an escape",
+                return fr_err_set(err, FR_EARG,
+                                  "terminator %s: \\%c is not an escape (\\t \\n \\r \\0 "
+                                  "\\\\ \\xHH)",
                                   text, *p);
         } else {
             byte = (unsigned char)*p++;
@@ -90,7 +92,9 @@ fr_status fr_terminator_parse(const char *text, bool is_row, struct fr_terminato
         out->bytes[out->length++] = byte;
     }
     if (out->length == 0)
-        return fr_err_set(err, FR_EARG, "a terminator cannot be empty");
+        return fr_err_set(
+            err, FR_EARG,
+            "a terminator cannot be empty: leave the option out for the default");
     return FR_OK;
 }
 

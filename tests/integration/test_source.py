@@ -176,5 +176,19 @@ def test_field_longer_than_allowed(r):
     check("--max-field-bytes" in notes[0]["reason"], "reason", notes[0])
 
 
+def test_rows_that_cannot_be_split_name_their_column(r):
+    """Before the columns are known the field's number stands for the name."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v varchar(20) NULL)")
+    for content, form, words in (("1,a\n2,\"b\"c\n", "csv", "row 2 (byte 4), column v: \"b\" has text behind its closing quote"),
+                                 ("1,a\n2,\"b\n3,c\n", "csv", "row 2 (byte 4), column v: \"b\\x0a3,c\\x0a\" has no closing quote"),
+                                 ("\"a\"b,2\n", "csv", "row 1 (byte 0): field 1 has text behind its closing quote"),
+                                 ("1\ta\n2", "bcp", "row 2 (byte 4), column id: \"2\" is not ended")):
+        r.fullrack("load", "dbo.t", r.file("split.txt", content), "--format", form, exit=1)
+        check(words.replace("), column", "): column") in r.err, "message", r.err)
+    for option, value, words in (("-t", "", "-t: a terminator cannot be empty"), ("-r", "\\q", "-r: terminator \\q"), ("-t", "\"x", "-t: it begins")):
+        r.fullrack("load", "dbo.t", r.file("split.txt", "1\n"), "--format", "csv", option, value, exit=2)
+        check(words in r.err, "message", r.err)
+
+
 if __name__ == "__main__":
     main(tests_of(sys.modules[__name__]))

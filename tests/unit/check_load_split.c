@@ -62,9 +62,9 @@ static void describe(const struct fr_splitter *s, const struct fr_record *rec, c
     size_t at = strlen(out);
 
     if (rec->bad != NULL) {
-        const char *word = strstr(rec->bad, "text") != NULL     ? "text"
-                           : strstr(rec->bad, "quoted") != NULL ? "quoted"
-                                                                : "ends";
+        const char *word = strstr(rec->bad, "text") != NULL      ? "text"
+                           : strstr(rec->bad, "closing") != NULL ? "quoted"
+                                                                 : "ends";
 
         snprintf(out + at, out_bytes - at, "!%s;", word);
         return;
