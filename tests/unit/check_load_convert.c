@@ -336,43 +336,59 @@ static void show_cell(const struct fr_column *c, const struct fr_cell *cell, cha
     }
 }
 
-static enum fr_conversion convert(const struct fr_converter *c, const char *in,
-                                  struct fr_cell *cell, struct fr_reason *reason)
+/* A column and its converter; options are set before open_column(). */
+struct work {
+    struct fr_load_options options;
+    struct fr_column column;
+    struct fr_converter converter;
+    struct fr_cell cell;
+    struct fr_reason reason;
+    int32_t length;
+    _Alignas(8) unsigned char data[256];
+};
+
+static void open_column(struct work *w, const char *spec, int32_t code_page)
 {
-    return c->convert(c, in, strlen(in), cell, reason);
+    struct fr_err err = {0};
+
+    column_of(spec, &w->column);
+    w->column.code_page = code_page;
+    w->length = FR_CELL_NULL;
+    w->cell = (struct fr_cell){
+        .length = &w->length, .data = w->data, .capacity_bytes = sizeof w->data};
+    w->reason.text[0] = '\0';
+    ck_assert_msg(fr_converter_init(&w->converter, &w->column, &w->options, &err) ==
+                      FR_OK,
+                  "%s: %s", spec, err.text);
+}
+
+static enum fr_conversion convert(struct work *w, const char *in)
+{
+    return w->converter.convert(&w->converter, in, strlen(in), &w->cell, &w->reason);
 }
 
 START_TEST(test_convert)
 {
-    _Alignas(8) unsigned char data[256];
-    int32_t length = FR_CELL_NULL;
-    struct fr_cell cell = {
-        .length = &length, .data = data, .capacity_bytes = sizeof data};
-    struct fr_load_options o;
-    struct fr_converter c;
-    struct fr_column column;
-    struct fr_reason reason = {.text = ""};
-    struct fr_err err;
+    struct work w = {0};
     char got[600];
     enum fr_conversion result;
 
-    fr_load_options_init(&o);
-    column_of(cases[_i].type, &column);
-    ck_assert_int_eq(fr_converter_init(&c, &column, &o, &err), FR_OK);
-    result = convert(&c, cases[_i].in, &cell, &reason);
+    fr_load_options_init(&w.options);
+    open_column(&w, cases[_i].type, 1252);
+    result = convert(&w, cases[_i].in);
     if (cases[_i].want == NULL) {
         ck_assert_msg(result == FR_REFUSED, "%s from \"%s\" was taken", cases[_i].type,
                       cases[_i].in);
-        ck_assert_msg(reason.text[0] != '\0', "%s from \"%s\": no reason", cases[_i].type,
-                      cases[_i].in);
+        ck_assert_msg(w.reason.text[0] != '\0', "%s from \"%s\": no reason",
+                      cases[_i].type, cases[_i].in);
     } else {
         ck_assert_msg(result == FR_CONVERTED, "%s from \"%s\": %s", cases[_i].type,
-                      cases[_i].in, reason.text);
-        show_cell(&column, &cell, got, sizeof got);
+                      cases[_i].in, w.reason.text);
+        show_cell(&w.column, &w.cell, got, sizeof got);
         ck_assert_msg(strcmp(got, cases[_i].want) == 0, "%s from \"%s\": %s, expected %s",
                       cases[_i].type, cases[_i].in, got, cases[_i].want);
     }
-    fr_converter_free(&c);
+    fr_converter_free(&w.converter);
 }
 END_TEST
 
@@ -400,30 +416,21 @@ static const struct {
 
 START_TEST(test_date_format)
 {
-    _Alignas(8) unsigned char data[64];
-    int32_t length = FR_CELL_NULL;
-    struct fr_cell cell = {
-        .length = &length, .data = data, .capacity_bytes = sizeof data};
     char item[100], *items[] = {item}, got[100];
-    struct fr_load_options o;
-    struct fr_converter c;
-    struct fr_column column;
-    struct fr_reason reason;
-    struct fr_err err;
+    struct work w = {0};
     enum fr_conversion result;
 
-    fr_load_options_init(&o);
+    fr_load_options_init(&w.options);
     snprintf(item, sizeof item, "C=%s", format_cases[_i].format);
-    o.date_formats = (struct fr_text_list){items, 1};
-    column_of(format_cases[_i].type, &column);
-    ck_assert_int_eq(fr_converter_init(&c, &column, &o, &err), FR_OK);
-    result = convert(&c, format_cases[_i].in, &cell, &reason);
+    w.options.date_formats = (struct fr_text_list){items, 1};
+    open_column(&w, format_cases[_i].type, 1252);
+    result = convert(&w, format_cases[_i].in);
     ck_assert_int_eq(result, format_cases[_i].want == NULL ? FR_REFUSED : FR_CONVERTED);
     if (result == FR_CONVERTED) {
-        show_cell(&column, &cell, got, sizeof got);
+        show_cell(&w.column, &w.cell, got, sizeof got);
         ck_assert_str_eq(got, format_cases[_i].want);
     }
-    fr_converter_free(&c);
+    fr_converter_free(&w.converter);
 }
 END_TEST
 
@@ -449,25 +456,15 @@ START_TEST(test_code_pages)
     };
 
     for (size_t i = 0; i < COUNT_OF(page_cases); i++) {
-        _Alignas(8) unsigned char data[64];
-        int32_t length = FR_CELL_NULL;
-        struct fr_cell cell = {
-            .length = &length, .data = data, .capacity_bytes = sizeof data};
-        struct fr_load_options o;
-        struct fr_converter c;
-        struct fr_column column;
-        struct fr_reason reason = {0};
-        struct fr_err err;
+        struct work w = {0};
 
-        fr_load_options_init(&o);
-        column_of("varchar(10)", &column);
-        column.code_page = page_cases[i].code_page;
-        ck_assert_int_eq(fr_converter_init(&c, &column, &o, &err), FR_OK);
-        ck_assert_msg(convert(&c, page_cases[i].in, &cell, &reason) == FR_CONVERTED,
-                      "%d: %s", page_cases[i].code_page, reason.text);
-        ck_assert_int_eq(length, 3);
-        ck_assert_mem_eq(data, page_cases[i].want, 3);
-        fr_converter_free(&c);
+        fr_load_options_init(&w.options);
+        open_column(&w, "varchar(10)", page_cases[i].code_page);
+        ck_assert_msg(convert(&w, page_cases[i].in) == FR_CONVERTED, "%d: %s",
+                      page_cases[i].code_page, w.reason.text);
+        ck_assert_int_eq(w.length, 3);
+        ck_assert_mem_eq(w.data, page_cases[i].want, 3);
+        fr_converter_free(&w.converter);
     }
 }
 END_TEST
@@ -485,24 +482,14 @@ START_TEST(test_characters_without_a_place)
     };
 
     for (size_t i = 0; i < COUNT_OF(page_cases); i++) {
-        _Alignas(8) unsigned char data[64];
-        int32_t length = FR_CELL_NULL;
-        struct fr_cell cell = {
-            .length = &length, .data = data, .capacity_bytes = sizeof data};
-        struct fr_load_options o;
-        struct fr_converter c;
-        struct fr_column column;
-        struct fr_reason reason = {0};
-        struct fr_err err;
+        struct work w = {0};
 
-        fr_load_options_init(&o);
-        column_of("varchar(10)", &column);
-        column.code_page = page_cases[i].code_page;
-        ck_assert_int_eq(fr_converter_init(&c, &column, &o, &err), FR_OK);
-        ck_assert_int_eq(convert(&c, page_cases[i].in, &cell, &reason), FR_REFUSED);
-        ck_assert_ptr_nonnull(strstr(reason.text, "has the character U+"));
-        ck_assert_int_eq(convert(&c, "plain", &cell, &reason), FR_CONVERTED);
-        fr_converter_free(&c);
+        fr_load_options_init(&w.options);
+        open_column(&w, "varchar(10)", page_cases[i].code_page);
+        ck_assert_int_eq(convert(&w, page_cases[i].in), FR_REFUSED);
+        ck_assert_ptr_nonnull(strstr(w.reason.text, "has the character U+"));
+        ck_assert_int_eq(convert(&w, "plain"), FR_CONVERTED);
+        fr_converter_free(&w.converter);
     }
 }
 END_TEST
@@ -511,28 +498,19 @@ END_TEST
 START_TEST(test_exponent_beyond_many_zeros)
 {
     enum { ZEROS = 200000 };
-    _Alignas(8) unsigned char data[64];
-    int32_t length = FR_CELL_NULL;
-    struct fr_cell cell = {
-        .length = &length, .data = data, .capacity_bytes = sizeof data};
     char *text = calloc(1, ZEROS + 32), got[100];
-    struct fr_load_options o;
-    struct fr_converter c;
-    struct fr_column column;
-    struct fr_reason reason = {0};
-    struct fr_err err;
+    struct work w = {0};
 
     ck_assert_ptr_nonnull(text);
     memset(text, '0', ZEROS + 2);
     text[1] = '.';
     snprintf(text + ZEROS + 2, 30, "15e%d", ZEROS + 1);
-    fr_load_options_init(&o);
-    column_of("decimal(5,1)", &column);
-    ck_assert_int_eq(fr_converter_init(&c, &column, &o, &err), FR_OK);
-    ck_assert_int_eq(convert(&c, text, &cell, &reason), FR_CONVERTED);
-    show_cell(&column, &cell, got, sizeof got);
+    fr_load_options_init(&w.options);
+    open_column(&w, "decimal(5,1)", 1252);
+    ck_assert_int_eq(convert(&w, text), FR_CONVERTED);
+    show_cell(&w.column, &w.cell, got, sizeof got);
     ck_assert_str_eq(got, "15@1");
-    fr_converter_free(&c);
+    fr_converter_free(&w.converter);
     free(text);
 }
 END_TEST
@@ -582,54 +560,34 @@ END_TEST
 
 START_TEST(test_long_values_ask_for_room)
 {
-    _Alignas(8) unsigned char data[16];
-    int32_t length = FR_CELL_NULL;
-    struct fr_cell cell = {
-        .length = &length, .data = data, .capacity_bytes = sizeof data};
-    struct fr_load_options o;
-    struct fr_converter c;
-    struct fr_column column;
-    struct fr_reason reason;
-    struct fr_err err;
+    struct work w = {0};
 
-    fr_load_options_init(&o);
-    column_of("nvarchar(100)", &column);
-    ck_assert_int_eq(fr_converter_init(&c, &column, &o, &err), FR_OK);
-    ck_assert_int_eq(convert(&c, "a text of more than eight", &cell, &reason),
-                     FR_NEEDS_ROOM);
-    ck_assert_uint_ge(reason.need_bytes, 50);
-    fr_converter_free(&c);
+    fr_load_options_init(&w.options);
+    open_column(&w, "nvarchar(100)", 1252);
+    w.cell.capacity_bytes = 16;
+    ck_assert_int_eq(convert(&w, "a text of more than eight"), FR_NEEDS_ROOM);
+    ck_assert_uint_ge(w.reason.need_bytes, 50);
+    fr_converter_free(&w.converter);
     /* what cannot fit in any code page asks for none */
-    column_of("nvarchar(2)", &column);
-    ck_assert_int_eq(fr_converter_init(&c, &column, &o, &err), FR_OK);
-    ck_assert_int_eq(convert(&c, "a text of more than eight", &cell, &reason),
-                     FR_REFUSED);
-    fr_converter_free(&c);
+    open_column(&w, "nvarchar(2)", 1252);
+    ck_assert_int_eq(convert(&w, "a text of more than eight"), FR_REFUSED);
+    fr_converter_free(&w.converter);
 }
 END_TEST
 
 START_TEST(test_trailing_blanks)
 {
-    _Alignas(8) unsigned char data[64];
-    int32_t length = FR_CELL_NULL;
-    struct fr_cell cell = {
-        .length = &length, .data = data, .capacity_bytes = sizeof data};
-    struct fr_load_options o;
-    struct fr_converter c;
-    struct fr_column column;
-    struct fr_reason reason;
-    struct fr_err err;
+    struct work w = {0};
 
-    fr_load_options_init(&o);
-    column_of("varchar(3)", &column);
+    fr_load_options_init(&w.options);
     for (int64_t how = FR_BLANKS_KEEP; how <= FR_BLANKS_ERROR; how++) {
-        o.trailing_blanks = how;
-        ck_assert_int_eq(fr_converter_init(&c, &column, &o, &err), FR_OK);
-        ck_assert_int_eq(convert(&c, "a  ", &cell, &reason),
+        w.options.trailing_blanks = how;
+        open_column(&w, "varchar(3)", 1252);
+        ck_assert_int_eq(convert(&w, "a  "),
                          how == FR_BLANKS_ERROR ? FR_REFUSED : FR_CONVERTED);
         if (how != FR_BLANKS_ERROR)
-            ck_assert_int_eq(length, how == FR_BLANKS_KEEP ? 3 : 1);
-        fr_converter_free(&c);
+            ck_assert_int_eq(w.length, how == FR_BLANKS_KEEP ? 3 : 1);
+        fr_converter_free(&w.converter);
     }
 }
 END_TEST
