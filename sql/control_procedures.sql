@@ -22,6 +22,7 @@ CREATE PROCEDURE dbo.sp_add_work
     @options nvarchar(max),
     @priority int,
     @max_attempts int,
+    @truncate_group uniqueidentifier,
     @again bit,
     @task_id bigint OUTPUT,
     @added bit OUTPUT
@@ -29,9 +30,9 @@ AS
 BEGIN
     SET NOCOUNT ON;
     INSERT INTO dbo.work_queue (kind, source, source_key, range_start, range_end, target_server,
-                                target_database, target_table, options, priority, max_attempts)
+                                target_database, target_table, options, priority, max_attempts, truncate_group)
     SELECT @kind, @source, @source_key, @range_start, @range_end, @target_server, @target_database,
-           @target_table, @options, @priority, @max_attempts
+           @target_table, @options, @priority, @max_attempts, @truncate_group
     WHERE @again = 1 OR NOT EXISTS (
         SELECT 1 FROM dbo.work_queue AS w WITH (UPDLOCK, HOLDLOCK)
         WHERE w.source_key = @source_key AND w.source = @source AND w.range_start = @range_start
@@ -98,7 +99,7 @@ BEGIN
     OUTPUT inserted.task_id, inserted.load_id, inserted.epoch, inserted.lease_token, inserted.kind,
            inserted.source, inserted.range_start, inserted.range_end, inserted.target_server,
            inserted.target_database, inserted.target_table, inserted.options, inserted.attempts,
-           inserted.max_attempts
+           inserted.max_attempts, inserted.truncate_group
     FROM dbo.work_queue AS q
     WHERE q.task_id = (
         SELECT TOP (1) w.task_id
@@ -129,7 +130,10 @@ GO
 IF OBJECT_ID(N'dbo.sp_renew_lease', N'P') IS NOT NULL
 DROP PROCEDURE dbo.sp_renew_lease;
 GO
-/* @alive = 0: the lease is gone, the caller must stop and write nothing more. */
+/*
+ * @alive = 0: the lease is gone, the caller must stop and write nothing more.  @rows_loaded and
+ * @bytes_read: what is committed; NULL before the ledger was asked, and then left as they are.
+ */
 CREATE PROCEDURE dbo.sp_renew_lease
     @task_id bigint,
     @lease_token uniqueidentifier,
@@ -142,8 +146,8 @@ BEGIN
     SET NOCOUNT ON;
     UPDATE dbo.work_queue
     SET lease_until = DATEADD(second, @lease_seconds, SYSUTCDATETIME()),
-        rows_loaded = @rows_loaded,
-        bytes_read = @bytes_read
+        rows_loaded = COALESCE(@rows_loaded, rows_loaded),
+        bytes_read = COALESCE(@bytes_read, bytes_read)
     WHERE task_id = @task_id AND lease_token = @lease_token AND state = 'active';
     SET @alive = CASE WHEN @@ROWCOUNT = 1 THEN 1 ELSE 0 END;
 END;
@@ -151,7 +155,10 @@ GO
 IF OBJECT_ID(N'dbo.sp_end_work', N'P') IS NOT NULL
 DROP PROCEDURE dbo.sp_end_work;
 GO
-/* The task is done; writes its statistics.  @accepted = 0: the lease was lost. */
+/*
+ * The task is done; writes its statistics.  @accepted = 0: the lease was lost.  The token stays, so
+ * that a caller whose answer was lost may ask again and is accepted again.
+ */
 CREATE PROCEDURE dbo.sp_end_work
     @task_id bigint,
     @lease_token uniqueidentifier,
@@ -178,8 +185,8 @@ BEGIN
     SET NOCOUNT ON;
     UPDATE dbo.work_queue
     SET state = 'done',
-        end_time = SYSUTCDATETIME(),
-        duration_ms = DATEDIFF_BIG(millisecond, start_time, SYSUTCDATETIME()),
+        end_time = CASE WHEN state = 'done' THEN end_time ELSE SYSUTCDATETIME() END,
+        duration_ms = CASE WHEN state = 'done' THEN duration_ms ELSE DATEDIFF_BIG(millisecond, start_time, SYSUTCDATETIME()) END,
         rows_loaded = @rows_loaded,
         rows_rejected = @rows_rejected,
         rows_skipped = @rows_skipped,
@@ -191,16 +198,15 @@ BEGIN
         server_reads = @server_reads,
         server_writes = @server_writes,
         server_logical_reads = @server_logical_reads,
-        client_cpu_ms = @client_cpu_ms,
+        client_cpu_ms = CASE WHEN state = 'done' THEN client_cpu_ms ELSE COALESCE(client_cpu_ms, 0) + @client_cpu_ms END,
         scheduler_moves = @scheduler_moves,
         spid = @spid,
         login_time = @login_time,
         scheduler_id = @scheduler_id,
         engine = @engine,
-        lease_token = NULL,
         lease_until = NULL,
         last_error = NULL
-    WHERE task_id = @task_id AND lease_token = @lease_token AND state = 'active';
+    WHERE task_id = @task_id AND lease_token = @lease_token AND state IN ('active', 'done');
     SET @accepted = CASE WHEN @@ROWCOUNT = 1 THEN 1 ELSE 0 END;
 END;
 GO
@@ -210,6 +216,7 @@ GO
 /*
  * The attempt failed.  @retryable = 1: back to the queue after @backoff_ms, or failed when no attempt
  * is left; @counts = 0 gives the attempt back (the worker was stopped, the task is not to blame).
+ * Figures that are NULL are not known: those of an earlier attempt stay.
  */
 CREATE PROCEDURE dbo.sp_fail_work
     @task_id bigint,
@@ -234,15 +241,136 @@ BEGIN
         not_before = DATEADD(millisecond, @backoff_ms, SYSUTCDATETIME()),
         end_time = SYSUTCDATETIME(),
         duration_ms = DATEDIFF_BIG(millisecond, start_time, SYSUTCDATETIME()),
-        rows_loaded = @rows_loaded,
-        rows_rejected = @rows_rejected,
-        bytes_read = @bytes_read,
-        client_cpu_ms = @client_cpu_ms,
+        rows_loaded = COALESCE(@rows_loaded, rows_loaded),
+        rows_rejected = COALESCE(@rows_rejected, rows_rejected),
+        bytes_read = COALESCE(@bytes_read, bytes_read),
+        client_cpu_ms = COALESCE(client_cpu_ms, 0) + @client_cpu_ms,
         lease_token = NULL,
         lease_until = NULL,
         last_error = @error
     WHERE task_id = @task_id AND lease_token = @lease_token AND state = 'active';
     SET @accepted = CASE WHEN @@ROWCOUNT = 1 THEN 1 ELSE 0 END;
+END;
+GO
+IF OBJECT_ID(N'dbo.sp_retry_work', N'P') IS NOT NULL
+DROP PROCEDURE dbo.sp_retry_work;
+GO
+/*
+ * Failed tasks go back to the queue and on where their ledger stands; @task_id NULL: all of them, of
+ * @run_id or (NULL) of any run.
+ */
+CREATE PROCEDURE dbo.sp_retry_work
+    @task_id bigint,
+    @run_id bigint,
+    @changed int OUTPUT
+AS
+BEGIN
+    SET NOCOUNT ON;
+    UPDATE dbo.work_queue
+    SET state = 'ready', attempts = 0, not_before = SYSUTCDATETIME(), lease_token = NULL, lease_until = NULL
+    WHERE state = 'failed' AND (@task_id IS NULL OR task_id = @task_id) AND (@run_id IS NULL OR run_id = @run_id);
+    SET @changed = @@ROWCOUNT;
+END;
+GO
+IF OBJECT_ID(N'dbo.sp_reset_work', N'P') IS NOT NULL
+DROP PROCEDURE dbo.sp_reset_work;
+GO
+/*
+ * The task begins anew, under a load id of its own.  Call it after the head of @load_id was closed in
+ * the target's ledger, or, with @unclaimed = 1, for a task that nobody ever claimed.  @changed = 0: it
+ * is no longer what the caller saw.
+ */
+CREATE PROCEDURE dbo.sp_reset_work
+    @task_id bigint,
+    @load_id uniqueidentifier,
+    @unclaimed bit,
+    @truncate_group uniqueidentifier,
+    @changed bit OUTPUT
+AS
+BEGIN
+    SET NOCOUNT ON;
+    UPDATE dbo.work_queue
+    SET state = 'ready', load_id = NEWID(), attempts = 0, not_before = SYSUTCDATETIME(),
+        truncate_group = @truncate_group, lease_token = NULL, lease_until = NULL, run_id = NULL,
+        worker = NULL, host = NULL, spid = NULL, login_time = NULL, scheduler_id = NULL, client_cpu_id = NULL,
+        start_time = NULL, end_time = NULL, duration_ms = NULL, rows_loaded = NULL, rows_rejected = NULL,
+        rows_skipped = NULL, trimmed_values = NULL, bytes_read = NULL, bytes_sent = NULL, batches = NULL,
+        server_cpu_ms = NULL, server_reads = NULL, server_writes = NULL, server_logical_reads = NULL,
+        client_cpu_ms = NULL, scheduler_moves = NULL, engine = NULL, last_error = NULL
+    WHERE task_id = @task_id AND load_id = @load_id AND (@unclaimed = 0 OR epoch = 0);
+    SET @changed = CASE WHEN @@ROWCOUNT = 1 THEN 1 ELSE 0 END;
+END;
+GO
+IF OBJECT_ID(N'dbo.sp_cancel_work', N'P') IS NOT NULL
+DROP PROCEDURE dbo.sp_cancel_work;
+GO
+/* As sp_reset_work, but the task ends here; what it committed stays in the table. */
+CREATE PROCEDURE dbo.sp_cancel_work
+    @task_id bigint,
+    @load_id uniqueidentifier,
+    @unclaimed bit,
+    @error nvarchar(2000),
+    @changed bit OUTPUT
+AS
+BEGIN
+    SET NOCOUNT ON;
+    UPDATE dbo.work_queue
+    SET state = 'cancelled', lease_token = NULL, lease_until = NULL, end_time = SYSUTCDATETIME(), last_error = @error
+    WHERE task_id = @task_id AND load_id = @load_id AND state IN ('ready', 'active', 'failed')
+      AND (@unclaimed = 0 OR epoch = 0);
+    SET @changed = CASE WHEN @@ROWCOUNT = 1 THEN 1 ELSE 0 END;
+END;
+GO
+IF OBJECT_ID(N'dbo.sp_forget_work', N'P') IS NOT NULL
+DROP PROCEDURE dbo.sp_forget_work;
+GO
+/* Take a task that is over out of the queue; its head stays in the ledger, done or closed. */
+CREATE PROCEDURE dbo.sp_forget_work
+    @task_id bigint,
+    @load_id uniqueidentifier,
+    @changed bit OUTPUT
+AS
+BEGIN
+    SET NOCOUNT ON;
+    DELETE FROM dbo.work_queue
+    WHERE task_id = @task_id AND load_id = @load_id AND state IN ('done', 'failed', 'cancelled');
+    SET @changed = CASE WHEN @@ROWCOUNT = 1 THEN 1 ELSE 0 END;
+END;
+GO
+IF OBJECT_ID(N'dbo.sp_forget_runs', N'P') IS NOT NULL
+DROP PROCEDURE dbo.sp_forget_runs;
+GO
+/* Runs that ended more than @days days ago and have no task in the queue any more. */
+CREATE PROCEDURE dbo.sp_forget_runs
+    @days int,
+    @forgotten int OUTPUT
+AS
+BEGIN
+    SET NOCOUNT ON;
+    DELETE FROM dbo.run
+    WHERE end_time < DATEADD(day, -@days, SYSUTCDATETIME())
+      AND NOT EXISTS (SELECT 1 FROM dbo.work_queue AS q WHERE q.run_id = run.run_id);
+    SET @forgotten = @@ROWCOUNT;
+    DELETE FROM dbo.ready WHERE NOT EXISTS (SELECT 1 FROM dbo.run AS r WHERE r.run_id = ready.run_id);
+    DELETE FROM dbo.sample WHERE NOT EXISTS (SELECT 1 FROM dbo.run AS r WHERE r.run_id = sample.run_id);
+    DELETE FROM dbo.worker
+    WHERE last_seen < DATEADD(day, -@days, SYSUTCDATETIME())
+      AND NOT EXISTS (SELECT 1 FROM dbo.run AS r WHERE r.run_id = worker.run_id);
+END;
+GO
+IF OBJECT_ID(N'dbo.sp_pause_run', N'P') IS NOT NULL
+DROP PROCEDURE dbo.sp_pause_run;
+GO
+/* Why the run's workers take no task now; NULL: they go on. */
+CREATE PROCEDURE dbo.sp_pause_run
+    @run_id bigint,
+    @reason nvarchar(2000)
+AS
+BEGIN
+    SET NOCOUNT ON;
+    UPDATE dbo.run
+    SET pause_reason = @reason, paused_at = CASE WHEN @reason IS NULL THEN NULL ELSE SYSUTCDATETIME() END
+    WHERE run_id = @run_id;
 END;
 GO
 IF OBJECT_ID(N'dbo.sp_release_dead_work', N'P') IS NOT NULL
@@ -434,6 +562,7 @@ CREATE PROCEDURE dbo.sp_end_run
     @run_id bigint,
     @state varchar(10),
     @start_skew_ms int,
+    @doubled_schedulers int,
     @rows_loaded bigint,
     @rows_rejected bigint,
     @bytes_read bigint
@@ -444,6 +573,9 @@ BEGIN
     SET state = @state,
         end_time = SYSUTCDATETIME(),
         start_skew_ms = @start_skew_ms,
+        doubled_schedulers = @doubled_schedulers,
+        pause_reason = NULL,
+        paused_at = NULL,
         rows_loaded = @rows_loaded,
         rows_rejected = @rows_rejected,
         bytes_read = @bytes_read

@@ -156,3 +156,16 @@ GO
 IF NOT EXISTS (SELECT 1 FROM dbo.control_version WHERE version = 1)
 INSERT INTO dbo.control_version (version) VALUES (1);
 GO
+/*
+ * Version 2.  truncate_group: the tasks of one `add --truncate`, whose table is emptied once for all of
+ * them.  pause_reason: why no task is taken (log or data file full).
+ */
+IF COL_LENGTH(N'dbo.work_queue', N'truncate_group') IS NULL
+ALTER TABLE dbo.work_queue ADD truncate_group uniqueidentifier NULL;
+GO
+IF COL_LENGTH(N'dbo.run', N'pause_reason') IS NULL
+ALTER TABLE dbo.run ADD doubled_schedulers int NULL, pause_reason nvarchar(2000) NULL, paused_at datetime2(3) NULL;
+GO
+IF NOT EXISTS (SELECT 1 FROM dbo.control_version WHERE version = 2)
+INSERT INTO dbo.control_version (version) VALUES (2);
+GO

@@ -32,3 +32,12 @@ CREATE TABLE dbo.fullrack_ledger (
     CONSTRAINT pk_fullrack_ledger PRIMARY KEY (load_id, range_start)
 );
 GO
+/* Version 2: tables that were emptied, once per group of tasks (`--truncate`); the row comes with the TRUNCATE. */
+IF OBJECT_ID(N'dbo.fullrack_truncation', N'U') IS NULL
+CREATE TABLE dbo.fullrack_truncation (
+    truncate_group uniqueidentifier NOT NULL,
+    target_object_id int NOT NULL,
+    truncated_at datetime2(3) NOT NULL CONSTRAINT df_fullrack_truncation_truncated_at DEFAULT SYSUTCDATETIME(),
+    CONSTRAINT pk_fullrack_truncation PRIMARY KEY (truncate_group, target_object_id)
+);
+GO

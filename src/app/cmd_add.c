@@ -66,9 +66,11 @@ static fr_status add_all(struct fr_settings *s, struct fr_control *control,
     struct fr_new_task *tasks = calloc(list->count, sizeof *tasks);
     struct fr_added_task *got = calloc(list->count, sizeof *got);
     char *options = options_text(s);
+    char group[FR_GUID_TEXT_BYTES];
     bool all_added = false;
     fr_status st = FR_OK;
 
+    fr_guid_new(group);
     if (tasks == NULL || got == NULL || options == NULL)
         st = fr_err_set(err, FR_ENOMEM, "no memory for the tasks");
     for (size_t i = 0; st == FR_OK && i < list->count; i++)
@@ -81,6 +83,7 @@ static fr_status add_all(struct fr_settings *s, struct fr_control *control,
             .range_end = -1,
             .priority = s->priority,
             .max_attempts = s->max_attempts,
+            .truncate_group = s->load.truncate ? group : NULL,
             .again = s->again,
         };
     if (st == FR_OK)
@@ -104,6 +107,9 @@ static fr_status check_sources(const struct fr_settings *s, const struct sources
 {
     fr_status st = FR_OK;
 
+    if (s->load.truncate && s->load.ledger_choice != 0)
+        return fr_err_set(err, FR_EARG,
+                          "--truncate needs the ledger: not with --ledger off");
     for (size_t i = 0; st == FR_OK && i < list->count; i++) {
         char *path = NULL;
 

@@ -57,10 +57,13 @@ static fr_status create_database(const struct fr_connector *c, const char *name,
 static fr_status ask_schedulers(const struct fr_connector *c, struct scheduler_list *list,
                                 bool *shown, struct fr_err *err)
 {
+    struct fr_ledger_place place;
     struct fr_sql *s = NULL;
-    fr_status st = fr_connector_target(c, NULL, "fullrack init", &s, err);
+    fr_status st = fr_ledger_place_parse(c->settings->load.ledger_table, &place, err);
 
     *shown = false;
+    if (st == FR_OK)
+        st = fr_connector_target(c, NULL, "fullrack init", &s, err);
     if (st != FR_OK)
         return st;
     if (fr_sql_run(s, fr_stmt_visible_schedulers, take_scheduler, list, NULL) == FR_OK)
@@ -68,7 +71,7 @@ static fr_status ask_schedulers(const struct fr_connector *c, struct scheduler_l
     /* the ledger belongs to the target database; without the right to make it, load says
      * so */
     if (c->settings->database != NULL)
-        st = fr_ledger_create(s, err);
+        st = fr_ledger_create(s, &place, err);
     fr_sql_close(&s);
     return st;
 }

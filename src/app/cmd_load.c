@@ -3,15 +3,11 @@
 #include "app/open.h"
 #include "app/sources.h"
 #include "base/log.h"
-#include "db/statements.h"
 #include "load/ledger.h"
 #include "rack/coordinator.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* The server's error number for a table that is not there. */
-enum { NO_SUCH_OBJECT = 208 };
 
 static fr_status check_sources(const struct fr_settings *s, const struct sources *list,
                                struct fr_err *err)
@@ -21,45 +17,47 @@ static fr_status check_sources(const struct fr_settings *s, const struct sources
             return fr_err_set(
                 err, FR_EARG,
                 "standard input (-) cannot be loaded together with other sources");
-    if (s->resume != NULL && list->count != 1)
-        return fr_err_set(err, FR_EARG,
-                          "--resume goes on with one load: give its one source");
     if (s->resume != NULL && strcmp(list->items[0], "-") == 0)
         return fr_err_set(err, FR_EARG,
                           "standard input cannot be read twice: --resume needs a file");
     if (s->resume != NULL &&
         (strlen(s->resume) != 36 || strspn(s->resume, "0123456789abcdefABCDEF-") != 36))
         return fr_err_set(err, FR_EARG, "--resume %s: not a load id", s->resume);
-    if (s->resume != NULL && s->load.ledger_choice != 0)
-        return fr_err_set(err, FR_EARG,
-                          "--resume needs the ledger: not with --ledger off");
+    if ((s->resume != NULL || s->load.truncate) && s->load.ledger_choice != 0)
+        return fr_err_set(err, FR_EARG, "%s needs the ledger: not with --ledger off",
+                          s->resume != NULL ? "--resume" : "--truncate");
     return FR_OK;
 }
 
 /* A mistyped load id would load all rows once more: the ledger must know it. */
-static fr_status check_resume(const struct fr_settings *s, struct fr_err *err)
+static fr_status check_resume(const struct fr_settings *s,
+                              const struct fr_rack_load *load, struct fr_err *err)
 {
-    struct fr_sql_param params[] = {fr_sql_in_guid("@load_id", s->resume),
-                                    fr_sql_in_i64("@range_start", 0)};
-    struct fr_sql_one one = {0};
+    struct fr_head_key key = {.range_start = 0};
     struct fr_connector c = {0};
     struct fr_sql *session = NULL;
+    bool any = false, all_done = true;
     fr_status st = fr_connector_init(&c, s, err);
 
     if (st == FR_OK)
         st = fr_connector_target(&c, NULL, "fullrack load", &session, err);
     if (st == FR_OK)
-        st = fr_sql_run_params(session, fr_stmt_ledger_head, params, 2, fr_sql_take_one,
-                               &one, err);
-    if ((st == FR_OK && !one.found) ||
-        (st == FR_EDB && err->server_number == NO_SUCH_OBJECT))
+        st = fr_ledger_place_parse(s->load.ledger_table, &key.place, err);
+    for (size_t i = 0; st == FR_OK && i < load->count; i++) {
+        bool found, done;
+
+        fr_rack_load_id(load, i, s->resume, key.load_id);
+        st = fr_ledger_find(session, &key, &found, &done, err);
+        any = any || found;
+        all_done = all_done && done;
+    }
+    if (st == FR_OK && !any)
         st = fr_err_set(err, FR_EARG,
-                        "--resume %s: there is no such load in this database's "
-                        "dbo.fullrack_ledger; without --resume the file is loaded from "
-                        "its first row",
-                        s->resume);
-    if (st == FR_OK && one.values[FR_LEDGER_HEAD_STATE] != NULL &&
-        strcmp(one.values[FR_LEDGER_HEAD_STATE], "done") == 0)
+                        "--resume %s: there is no such load of %s in this database's "
+                        "%s.%s; without --resume it is loaded from its first row",
+                        s->resume, load->count == 1 ? load->sources[0] : "these files",
+                        key.place.schema, key.place.table);
+    if (st == FR_OK && all_done)
         fr_log(FR_LOG_WARN, "load %s was finished before: nothing is left to load",
                s->resume);
     fr_sql_close(&session);
@@ -82,13 +80,13 @@ int command_load(struct fr_settings *s, struct fr_arguments *args, struct fr_err
         st = sources_check_reject_names(&list, s->load.error_file, err);
     if (st == FR_OK)
         st = open_settings(s, err);
+    load.sources = list.items;
+    load.count = list.count;
     if (st == FR_OK && s->resume != NULL)
-        st = check_resume(s, err);
+        st = check_resume(s, &load, err);
     if (st == FR_OK)
         st = fr_result_init(&result, err);
     if (st == FR_OK) {
-        load.sources = list.items;
-        load.count = list.count;
         st = fr_rack_run(s, &load, &result, &exit_status, err);
     }
     if (st == FR_OK && s->json)

@@ -28,6 +28,11 @@ int command_worker(struct fr_settings *s, struct fr_arguments *args, struct fr_e
 int command_start(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
 int command_status(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
 int command_query(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
+int command_retry(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
+int command_reset(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
+int command_cancel(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
+int command_purge(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
+int command_verify(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
 int command_gen(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
 
 #endif

@@ -10,8 +10,10 @@ fullrack_SOURCES = \
 	src/app/cmd_init.c \
 	src/app/cmd_load.c \
 	src/app/cmd_query.c \
+	src/app/cmd_queue.c \
 	src/app/cmd_run.c \
 	src/app/cmd_status.c \
+	src/app/cmd_verify.c \
 	src/app/cmd_worker.c
 fullrack_LDADD = libfrclient.a libfrbase.a $(UV_LIBS) $(JANSSON_LIBS) $(ARCHIVE_LIBS) $(DBLIB_LIBS) -lm
 

@@ -112,3 +112,21 @@ struct fr_sql_param fr_sql_out(const char *name, enum fr_sql_type type)
     return (struct fr_sql_param){
         .name = name, .type = type, .is_null = true, .is_output = true};
 }
+
+fr_status fr_sql_rename(const char *sql, const struct fr_sql_name *names, size_t count,
+                        struct fr_buf *out, struct fr_err *err)
+{
+    while (*sql != '\0') {
+        size_t i = 0;
+
+        while (i < count && strncmp(sql, names[i].from, strlen(names[i].from)) != 0)
+            i++;
+        if (i < count) {
+            fr_buf_add_str(out, names[i].to);
+            sql += strlen(names[i].from);
+        } else {
+            fr_buf_add_byte(out, (unsigned char)*sql++);
+        }
+    }
+    return out->failed ? fr_err_set(err, FR_ENOMEM, "no memory for a statement") : FR_OK;
+}

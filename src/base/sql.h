@@ -17,6 +17,7 @@
 #ifndef FR_BASE_SQL_H
 #define FR_BASE_SQL_H
 
+#include "base/buf.h"
 #include "base/err.h"
 
 #include <stddef.h>
@@ -103,6 +104,17 @@ struct fr_sql_one {
 fr_status fr_sql_take_one(void *ctx, const struct fr_sql_row *row, struct fr_err *err);
 /* Column i as a number; fallback when NULL or absent. */
 int64_t fr_sql_one_i64(const struct fr_sql_one *one, size_t i, int64_t fallback);
+
+/*
+ * Copy SQL text with other names in it: at each place the first pair whose `from` stands
+ * there is taken.  For the names of our own tables, which a DBA may choose; values are
+ * parameters.  FR_ENOMEM: longer than out's maximum.
+ */
+struct fr_sql_name {
+    const char *from, *to;
+};
+fr_status fr_sql_rename(const char *sql, const struct fr_sql_name *names, size_t count,
+                        struct fr_buf *out, struct fr_err *err);
 
 /* Makers of parameters, to keep call sites to one line each. */
 struct fr_sql_param fr_sql_in_i64(const char *name, int64_t number);

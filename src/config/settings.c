@@ -20,6 +20,7 @@ void fr_settings_init(struct fr_settings *s)
     s->lease_s = 15;
     s->retry_for_s = 300;
     s->ipc_fd = -1;
+    s->older_than_days = -1;
     s->files = 1;
 }
 
@@ -305,4 +306,21 @@ fr_status fr_settings_from_json(struct fr_settings *s, unsigned groups, json_t *
             return fr_err_wrap(err, "%s", where);
     }
     return FR_OK;
+}
+
+fr_status fr_settings_from_text(struct fr_settings *s, unsigned groups, const char *text,
+                                const char *where, struct fr_err *err)
+{
+    json_error_t bad;
+    json_t *root;
+    fr_status st;
+
+    if (text[0] == '\0')
+        return FR_OK;
+    root = json_loads(text, JSON_REJECT_DUPLICATES, &bad);
+    if (root == NULL)
+        return fr_err_set(err, FR_EARG, "%s: %s", where, bad.text);
+    st = fr_settings_from_json(s, groups, root, where, err);
+    json_decref(root);
+    return st;
 }

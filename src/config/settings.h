@@ -57,7 +57,12 @@ struct fr_settings {
     bool client_pin;
     bool no_start;
     int64_t run_id;
-    int64_t ipc_fd; /* -1 = not a coordinator's child */
+    char *host_name; /* NULL = gethostname() */
+    /* retry, reset, cancel, purge, status */
+    bool all;
+    int64_t older_than_days; /* -1 = the command's default */
+    int64_t watch_s;         /* 0 = once */
+    int64_t ipc_fd;          /* -1 = not a coordinator's child */
     /* gen */
     int64_t rows;
     int64_t files;
@@ -79,11 +84,15 @@ enum fr_option_group {
     FR_GROUP_CHILD = 64,     /* internal: a coordinator's child */
     FR_GROUP_GEN = 128,
     FR_GROUP_QUERY = 256,
-    FR_GROUP_RESUME = 512, /* load */
-    FR_GROUP_RACK = 1024,  /* load, run: what a coordinator does with its workers */
-    FR_GROUP_CLAIM = 2048, /* run, worker: what is claimed in the control database */
-    FR_GROUP_START = 4096, /* run */
-    FR_GROUP_JOIN = 8192   /* worker */
+    FR_GROUP_RESUME = 512,   /* load */
+    FR_GROUP_RACK = 1024,    /* load, run: what a coordinator does with its workers */
+    FR_GROUP_CLAIM = 2048,   /* run, worker: what is claimed in the control database */
+    FR_GROUP_START = 4096,   /* run */
+    FR_GROUP_JOIN = 8192,    /* run, worker */
+    FR_GROUP_LEDGER = 16384, /* init */
+    FR_GROUP_TASKS = 32768,  /* retry, reset, cancel, purge, verify */
+    FR_GROUP_PURGE = 65536,
+    FR_GROUP_WATCH = 131072 /* status */
 };
 
 struct fr_arguments {
@@ -104,6 +113,10 @@ fr_status fr_settings_parse(struct fr_settings *s, unsigned groups, int argc, ch
 json_t *fr_settings_to_json(const struct fr_settings *s, unsigned groups);
 /* Set options of the given groups from an object; `where` goes into messages. */
 fr_status fr_settings_from_json(struct fr_settings *s, unsigned groups, json_t *object,
+                                const char *where, struct fr_err *err);
+
+/* As above, from the text of an object ("" = nothing is set). */
+fr_status fr_settings_from_text(struct fr_settings *s, unsigned groups, const char *text,
                                 const char *where, struct fr_err *err);
 
 /* Print the options of the groups, for --help. */

@@ -6,7 +6,10 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
+/* The last version sql/control_tables.sql makes. */
+enum { CONTROL_VERSION = 2 };
 /* Sweeping takes the claim's index before the row, the end of a task the row before it.
  */
 enum { DEADLOCK_VICTIM = 1205, DEADLOCK_TRIES = 5, IDLE_CHECK_MS = 2000 };
@@ -40,11 +43,38 @@ static fr_status ensure_session(struct fr_control *c, struct fr_err *err)
     return c->session != NULL ? FR_OK : c->connect(c->ctx, &c->session, err);
 }
 
+/* Tables of an older version lack columns, those of a newer one may mean other things. */
+static fr_status check_version(struct fr_sql *s, struct fr_err *err)
+{
+    struct fr_sql_one one = {0};
+    int64_t version;
+    fr_status st = fr_sql_run(s, "SELECT OBJECT_ID(N'dbo.sp_get_work', N'P')",
+                              fr_sql_take_one, &one, err);
+
+    if (st != FR_OK)
+        return st;
+    if (!one.found || one.values[0] == NULL)
+        return fr_err_set(err, FR_EARG,
+                          "the control database has no queue: run `fullrack init` first");
+    memset(&one, 0, sizeof one);
+    st = fr_sql_run(s, "SELECT MAX(version) FROM dbo.control_version", fr_sql_take_one,
+                    &one, err);
+    if (st != FR_OK)
+        return st;
+    version = fr_sql_one_i64(&one, 0, 0);
+    if (version == CONTROL_VERSION)
+        return FR_OK;
+    return fr_err_set(err, FR_EARG,
+                      "the control database has version %lld, this program needs %d: %s",
+                      (long long)version, CONTROL_VERSION,
+                      version < CONTROL_VERSION ? "run `fullrack init` to upgrade it"
+                                                : "use a newer fullrack");
+}
+
 fr_status fr_control_open(fr_control_connect_fn connect, void *ctx,
                           struct fr_control **out, struct fr_err *err)
 {
     struct fr_control *c = calloc(1, sizeof *c);
-    struct fr_sql_one one = {0};
     fr_status st;
 
     *out = NULL;
@@ -55,11 +85,7 @@ fr_status fr_control_open(fr_control_connect_fn connect, void *ctx,
     c->ctx = ctx;
     st = ensure_session(c, err);
     if (st == FR_OK)
-        st = fr_sql_run(c->session, "SELECT OBJECT_ID(N'dbo.sp_get_work', N'P')",
-                        fr_sql_take_one, &one, err);
-    if (st == FR_OK && (!one.found || one.values[0] == NULL))
-        st = fr_err_set(err, FR_EARG,
-                        "the control database has no queue: run `fullrack init` first");
+        st = check_version(c->session, err);
     if (st == FR_OK)
         *out = c;
     else

@@ -45,10 +45,15 @@ fr_status fr_run_is_started(struct fr_control *c, int64_t run_id, bool *started,
 struct fr_run_totals {
     const char *state;     /* done, failed, stopped */
     int64_t start_skew_ms; /* -1 = unknown */
+    int64_t doubled_schedulers;
     int64_t rows, rejected, bytes_read;
 };
 fr_status fr_run_end(struct fr_control *c, int64_t run_id, const struct fr_run_totals *t,
                      struct fr_err *err);
+
+/* Why its workers take no task now; NULL: they go on.  Only shown. */
+fr_status fr_run_pause(struct fr_control *c, int64_t run_id, const char *reason,
+                       struct fr_err *err);
 
 /* Who a worker is, in every row it writes. */
 struct fr_worker_id {

@@ -1,5 +1,6 @@
 libfrclient_a_SOURCES += \
 	src/control/control.c src/control/control.h src/control/control_priv.h \
+	src/control/admin.c src/control/admin.h \
 	src/control/run.c \
 	src/control/scheduler.c \
 	src/control/queue.c src/control/queue.h

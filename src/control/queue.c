@@ -99,6 +99,10 @@ static fr_status add_one(struct fr_control *c, const struct fr_new_task *t,
         fr_sql_in_text("@options", piece),
         fr_sql_in_int("@priority", t->priority),
         fr_sql_in_int("@max_attempts", t->max_attempts),
+        {.name = "@truncate_group",
+         .type = FR_SQL_GUID,
+         .text = t->truncate_group,
+         .is_null = t->truncate_group == NULL},
         fr_sql_in_bit("@again", t->again),
         fr_sql_out("@task_id", FR_SQL_BIGINT),
         fr_sql_out("@added", FR_SQL_BIT),
@@ -108,8 +112,8 @@ static fr_status add_one(struct fr_control *c, const struct fr_new_task *t,
     memcpy(piece, t->options, n);
     piece[n] = '\0';
     st = control_call(c, "dbo.sp_add_work", params, COUNT_OF(params), err);
-    out->task_id = params[12].number;
-    out->added = params[13].number != 0;
+    out->task_id = params[13].number;
+    out->added = params[14].number != 0;
     if (st == FR_OK && out->added)
         st = append_options(c, out->task_id, t->options + n, err);
     return st;
@@ -169,6 +173,7 @@ enum claim_column {
     Q_OPTIONS,
     Q_ATTEMPTS,
     Q_MAX_ATTEMPTS,
+    Q_TRUNCATE_GROUP,
     Q_COLUMNS
 };
 
@@ -222,11 +227,18 @@ fr_status fr_queue_claim(struct fr_control *c, const struct fr_claimer *who,
     out->database = moved(&one, out, Q_DATABASE);
     out->table = moved(&one, out, Q_TABLE);
     out->options = moved(&one, out, Q_OPTIONS);
+    out->truncate_group = moved(&one, out, Q_TRUNCATE_GROUP);
     return FR_OK;
 }
 
 _Static_assert((int)FR_TASK_TEXT_BYTES == (int)FR_SQL_ONE_BYTES,
                "a task keeps the text of its row");
+
+static struct fr_sql_param figure(const char *name, int64_t v)
+{
+    return (struct fr_sql_param){
+        .name = name, .type = FR_SQL_BIGINT, .number = v, .is_null = v < 0};
+}
 
 fr_status fr_queue_renew(struct fr_control *c, const struct fr_task *t, int64_t lease_s,
                          int64_t rows, int64_t bytes_read, bool *alive,
@@ -236,20 +248,14 @@ fr_status fr_queue_renew(struct fr_control *c, const struct fr_task *t, int64_t 
         fr_sql_in_i64("@task_id", t->task_id),
         fr_sql_in_guid("@lease_token", t->lease_token),
         fr_sql_in_int("@lease_seconds", lease_s),
-        fr_sql_in_i64("@rows_loaded", rows),
-        fr_sql_in_i64("@bytes_read", bytes_read),
+        figure("@rows_loaded", rows),
+        figure("@bytes_read", bytes_read),
         fr_sql_out("@alive", FR_SQL_BIT),
     };
     fr_status st = control_call(c, "dbo.sp_renew_lease", params, COUNT_OF(params), err);
 
     *alive = st == FR_OK && params[5].number != 0;
     return st;
-}
-
-static struct fr_sql_param figure(const char *name, int64_t v)
-{
-    return (struct fr_sql_param){
-        .name = name, .type = FR_SQL_BIGINT, .number = v, .is_null = v < 0};
 }
 
 fr_status fr_queue_end(struct fr_control *c, const struct fr_task *t,
@@ -297,9 +303,9 @@ fr_status fr_queue_fail(struct fr_control *c, const struct fr_task *t,
         fr_sql_in_bit("@retryable", f->retryable),
         fr_sql_in_bit("@counts", f->counts),
         fr_sql_in_int("@backoff_ms", f->backoff_ms),
-        fr_sql_in_i64("@rows_loaded", f->rows),
-        fr_sql_in_i64("@rows_rejected", f->rejected),
-        fr_sql_in_i64("@bytes_read", f->bytes_read),
+        figure("@rows_loaded", f->rows),
+        figure("@rows_rejected", f->rejected),
+        figure("@bytes_read", f->bytes_read),
         fr_sql_in_i64("@client_cpu_ms", f->client_cpu_ms),
         fr_sql_out("@accepted", FR_SQL_BIT),
     };

@@ -20,6 +20,7 @@ struct fr_task {
     char load_id[FR_GUID_TEXT_BYTES];
     char lease_token[FR_GUID_TEXT_BYTES];
     const char *kind, *source, *server, *database, *table, *options;
+    const char *truncate_group; /* "" = none */
     char text[FR_TASK_TEXT_BYTES];
 };
 
@@ -27,6 +28,8 @@ struct fr_new_task {
     const char *source, *server, *database, *table, *options;
     int64_t range_start, range_end;
     int64_t priority, max_attempts;
+    const char *truncate_group; /* GUID of the tasks for which the table is emptied once;
+                                   NULL = it is not */
     bool again;
 };
 struct fr_added_task {
@@ -50,6 +53,7 @@ struct fr_claimer {
 /* FR_EMPTY: nothing may start now. */
 fr_status fr_queue_claim(struct fr_control *c, const struct fr_claimer *who,
                          struct fr_task *out, struct fr_err *err);
+/* rows, bytes_read: committed so far; -1 = not yet known. */
 fr_status fr_queue_renew(struct fr_control *c, const struct fr_task *t, int64_t lease_s,
                          int64_t rows, int64_t bytes_read, bool *alive,
                          struct fr_err *err);
@@ -64,7 +68,7 @@ struct fr_task_result {
     const char *login_time; /* NULL = unknown */
     const char *engine;
 };
-/* *accepted false: the lease was lost. */
+/* *accepted false: the lease was lost.  May be called again when its answer was lost. */
 fr_status fr_queue_end(struct fr_control *c, const struct fr_task *t,
                        const struct fr_task_result *r, bool *accepted,
                        struct fr_err *err);
@@ -74,7 +78,8 @@ struct fr_task_failure {
     bool retryable;
     bool counts; /* false: the worker was stopped, the attempt is given back */
     int64_t backoff_ms;
-    int64_t rows, rejected, bytes_read, client_cpu_ms;
+    int64_t rows, rejected, bytes_read; /* committed; -1 = not known */
+    int64_t client_cpu_ms;
 };
 fr_status fr_queue_fail(struct fr_control *c, const struct fr_task *t,
                         const struct fr_task_failure *f, bool *accepted,

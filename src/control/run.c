@@ -47,12 +47,22 @@ fr_status fr_run_end(struct fr_control *c, int64_t run_id, const struct fr_run_t
         fr_sql_in_i64("@run_id", run_id),
         fr_sql_in_text("@state", t->state),
         fr_sql_in_int_or_null("@start_skew_ms", t->start_skew_ms, t->start_skew_ms < 0),
+        fr_sql_in_int("@doubled_schedulers", t->doubled_schedulers),
         fr_sql_in_i64("@rows_loaded", t->rows),
         fr_sql_in_i64("@rows_rejected", t->rejected),
         fr_sql_in_i64("@bytes_read", t->bytes_read),
     };
 
     return control_call(c, "dbo.sp_end_run", params, COUNT_OF(params), err);
+}
+
+fr_status fr_run_pause(struct fr_control *c, int64_t run_id, const char *reason,
+                       struct fr_err *err)
+{
+    struct fr_sql_param params[] = {fr_sql_in_i64("@run_id", run_id),
+                                    fr_sql_in_text("@reason", reason)};
+
+    return control_call(c, "dbo.sp_pause_run", params, COUNT_OF(params), err);
 }
 
 fr_status fr_worker_add(struct fr_control *c, struct fr_worker_id *w, struct fr_err *err)

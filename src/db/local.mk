@@ -25,7 +25,12 @@ SQL_STATEMENT_FILES = \
 	sql/statements/ledger_resume.sql \
 	sql/statements/ledger_insert.sql \
 	sql/statements/ledger_head.sql \
-	sql/statements/ledger_step.sql
+	sql/statements/ledger_step.sql \
+	sql/statements/ledger_close.sql \
+	sql/statements/ledger_truncate.sql \
+	sql/statements/ledger_heads.sql \
+	sql/statements/queue_tasks.sql \
+	sql/statements/active_tasks.sql
 EXTRA_DIST += $(SQL_SCRIPT_FILES) $(SQL_STATEMENT_FILES) scripts/embed-sql
 BUILT_SOURCES += src/db/statements.c
 CLEANFILES += src/db/statements.c

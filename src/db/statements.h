@@ -18,6 +18,11 @@ extern const char fr_stmt_ledger_resume[];
 extern const char fr_stmt_ledger_insert[];
 extern const char fr_stmt_ledger_head[];
 extern const char fr_stmt_ledger_step[];
+extern const char fr_stmt_ledger_close[];
+extern const char fr_stmt_ledger_truncate[];
+extern const char fr_stmt_ledger_heads[];
+extern const char fr_stmt_queue_tasks[];
+extern const char fr_stmt_active_tasks[];
 
 /* Scripts of several batches, separated by GO. */
 extern const char fr_script_control_tables[];

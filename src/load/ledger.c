@@ -8,35 +8,135 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_STATEMENT_BYTES = 8192 };
+enum { MAX_STATEMENT_BYTES = 16384, DUPLICATE_KEY = 2627 };
 
-fr_status fr_ledger_create(struct fr_sql *s, struct fr_err *err)
+static bool is_regular_identifier(const char *p, size_t n)
 {
-    struct fr_sql_one one = {0};
-    fr_status st;
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789@$#";
 
-    st = fr_sql_run(s, "SELECT OBJECT_ID(N'dbo.fullrack_ledger', N'U')", fr_sql_take_one,
-                    &one, err);
-    if (st != FR_OK)
-        return fr_err_wrap(err, "looking for the ledger");
-    if (one.found && one.values[0] != NULL)
+    return n > 0 && n < FR_LEDGER_NAME_BYTES && strspn(p, letters) >= n &&
+           (*p < '0' || *p > '9');
+}
+
+fr_status fr_ledger_place_parse(const char *text, struct fr_ledger_place *out,
+                                struct fr_err *err)
+{
+    const char *dot, *table;
+    size_t n;
+
+    *out = (struct fr_ledger_place){"dbo", "fullrack_ledger"};
+    if (text == NULL)
         return FR_OK;
-    st = fr_script_run(s, fr_script_ledger, err);
-    if (st == FR_EDB) {
-        /* another worker may have made it in the same moment */
-        memset(&one, 0, sizeof one);
-        if (fr_sql_run(s, "SELECT OBJECT_ID(N'dbo.fullrack_ledger', N'U')",
-                       fr_sql_take_one, &one, NULL) == FR_OK &&
-            one.found && one.values[0] != NULL)
-            return FR_OK;
-        fr_err_wrap(err, "the ledger dbo.fullrack_ledger cannot be made in the target "
-                         "database (let `fullrack init` "
-                         "do it with more rights, or use --ledger off: at least once)");
-        if (err != NULL)
-            err->status = FR_EARG;
-        return FR_EARG;
-    }
+    dot = strchr(text, '.');
+    n = dot == NULL ? 0 : (size_t)(dot - text);
+    table = dot == NULL ? text : dot + 1;
+    if ((dot != NULL && !is_regular_identifier(text, n)) ||
+        !is_regular_identifier(table, strlen(table)))
+        return fr_err_set(
+            err, FR_EARG,
+            "--ledger-table %s: expected TABLE or SCHEMA.TABLE, of letters, "
+            "digits and _, at most %d each",
+            text, FR_LEDGER_NAME_BYTES - 1);
+    if (dot != NULL)
+        snprintf(out->schema, sizeof out->schema, "%.*s", (int)n, text);
+    snprintf(out->table, sizeof out->table, "%s", table);
+    return FR_OK;
+}
+
+/* The ledger's SQL with the table's own names; target: quoted, "" where none stands in
+ * it.  *out is the caller's to free. */
+static fr_status localize(const char *sql, const struct fr_ledger_place *place,
+                          const char *target, struct fr_buf *out, struct fr_err *err)
+{
+    char ledger[2 * FR_LEDGER_NAME_BYTES + 8], marks[2 * FR_LEDGER_NAME_BYTES + 32];
+    char mark[FR_LEDGER_NAME_BYTES + 16];
+    bool is_usual = strcmp(place->table, "fullrack_ledger") == 0;
+    const struct fr_sql_name names[] = {
+        {"dbo.fullrack_ledger", ledger}, {"dbo.fullrack_truncation", marks},
+        {"dbo.target_table", target},    {"fullrack_ledger", place->table},
+        {"fullrack_truncation", mark},
+    };
+
+    snprintf(mark, sizeof mark, "%s%s", is_usual ? "fullrack" : place->table,
+             "_truncation");
+    snprintf(ledger, sizeof ledger, "[%s].[%s]", place->schema, place->table);
+    snprintf(marks, sizeof marks, "[%s].[%s]", place->schema, mark);
+    fr_buf_init(out, MAX_STATEMENT_BYTES);
+    return fr_sql_rename(sql, names, sizeof names / sizeof names[0], out, err);
+}
+
+static fr_status run_ledger_sql(struct fr_sql *s, const struct fr_ledger_place *place,
+                                const char *sql, struct fr_sql_param *params,
+                                size_t count, struct fr_sql_one *one, struct fr_err *err)
+{
+    struct fr_buf text;
+    fr_status st = localize(sql, place, "", &text, err);
+
+    if (st == FR_OK)
+        st = fr_sql_run_params(s, fr_buf_text(&text), params, count,
+                               one == NULL ? NULL : fr_sql_take_one, one, err);
+    fr_buf_free(&text);
     return st;
+}
+
+static fr_status ledger_exists(struct fr_sql *s, const struct fr_ledger_place *place,
+                               bool *exists, struct fr_err *err)
+{
+    static const char look[] =
+        "SELECT 1 WHERE OBJECT_ID(N'dbo.fullrack_ledger', N'U') IS NOT NULL"
+        " AND OBJECT_ID(N'dbo.fullrack_truncation', N'U') IS NOT NULL";
+    struct fr_sql_one one = {0};
+    struct fr_buf text;
+    fr_status st = localize(look, place, "", &text, err);
+
+    if (st == FR_OK)
+        st = fr_sql_run(s, fr_buf_text(&text), fr_sql_take_one, &one, err);
+    fr_buf_free(&text);
+    *exists = st == FR_OK && one.found;
+    return st == FR_OK ? FR_OK : fr_err_wrap(err, "looking for the ledger");
+}
+
+fr_status fr_ledger_create(struct fr_sql *s, const struct fr_ledger_place *place,
+                           struct fr_err *err)
+{
+    struct fr_buf script;
+    bool exists = false;
+    fr_status st = ledger_exists(s, place, &exists, err);
+
+    if (st != FR_OK || exists)
+        return st;
+    st = localize(fr_script_ledger, place, "", &script, err);
+    if (st == FR_OK)
+        st = fr_script_run(s, fr_buf_text(&script), err);
+    fr_buf_free(&script);
+    /* another worker may have made it in the same moment */
+    if (st != FR_EDB || (ledger_exists(s, place, &exists, NULL) == FR_OK && exists))
+        return st == FR_EDB ? FR_OK : st;
+    fr_err_wrap(err,
+                "the ledger %s.%s cannot be made in the target database (let `fullrack "
+                "init` do it with more rights, name a table you may make with "
+                "--ledger-table, or use --ledger off: at least once)",
+                place->schema, place->table);
+    if (err != NULL)
+        err->status = FR_EARG;
+    return FR_EARG;
+}
+
+fr_status fr_ledger_truncate_once(struct fr_sql *s, const struct fr_ledger_place *place,
+                                  const struct fr_truncation *t, struct fr_err *err)
+{
+    struct fr_sql_param params[] = {
+        fr_sql_in_guid("@truncate_group", t->group),
+        fr_sql_in_int("@target_object_id", t->object_id),
+    };
+    struct fr_buf text;
+    fr_status st = localize(fr_stmt_ledger_truncate, place, t->table, &text, err);
+
+    if (st == FR_OK)
+        st = fr_sql_run_params(s, fr_buf_text(&text), params, 2, NULL, NULL, err);
+    fr_buf_free(&text);
+    return st == FR_OK ? FR_OK : fr_err_wrap(err, "--truncate of %s", t->table);
 }
 
 enum head_column {
@@ -56,7 +156,7 @@ enum head_column {
     H_OBJECT_ID,
     H_CREATE_DATE,
     H_RANGE_END,
-    H_STATE = FR_LEDGER_HEAD_STATE /* of ledger_head alone */
+    H_STATE /* of ledger_head alone */
 };
 
 static void read_head(const struct fr_sql_one *one, struct fr_head *h)
@@ -109,9 +209,9 @@ static fr_status try_take_over(struct fr_sql *s, const struct fr_head_key *key,
     };
 
     memset(one, 0, sizeof *one);
-    return fr_sql_run_params(s,
-                             epoch > 0 ? fr_stmt_ledger_take_over : fr_stmt_ledger_resume,
-                             params, epoch > 0 ? 3 : 2, fr_sql_take_one, one, err);
+    return run_ledger_sql(s, &key->place,
+                          epoch > 0 ? fr_stmt_ledger_take_over : fr_stmt_ledger_resume,
+                          params, epoch > 0 ? 3 : 2, one, err);
 }
 
 static fr_status insert_head(struct fr_sql *s, const struct fr_head_key *key,
@@ -135,12 +235,50 @@ static fr_status insert_head(struct fr_sql *s, const struct fr_head_key *key,
          .type = FR_SQL_DATETIME,
          .text = id->object_create_date},
     };
-    fr_status st = fr_sql_run_params(s, fr_stmt_ledger_insert, params,
-                                     sizeof params / sizeof params[0], NULL, NULL, err);
+    fr_status st = run_ledger_sql(s, &key->place, fr_stmt_ledger_insert, params,
+                                  sizeof params / sizeof params[0], NULL, err);
 
-    /* 2627: another made it in the same moment; the take-over that follows decides */
-    if (st == FR_EDB && err != NULL && err->server_number == 2627)
+    /* another made it in the same moment; the take-over that follows decides */
+    if (st == FR_EDB && err != NULL && err->server_number == DUPLICATE_KEY)
         return FR_OK;
+    return st;
+}
+
+fr_status fr_ledger_find(struct fr_sql *s, const struct fr_head_key *key, bool *found,
+                         bool *done, struct fr_err *err)
+{
+    struct fr_sql_param params[] = {
+        fr_sql_in_guid("@load_id", key->load_id),
+        fr_sql_in_i64("@range_start", key->range_start),
+    };
+    struct fr_sql_one one = {0};
+    bool exists = false;
+    fr_status st = ledger_exists(s, &key->place, &exists, err);
+
+    *found = *done = false;
+    if (st == FR_OK && exists)
+        st = run_ledger_sql(s, &key->place, fr_stmt_ledger_head, params, 2, &one, err);
+    if (st != FR_OK)
+        return st;
+    *found = one.found;
+    *done = one.found && one.values[H_STATE] != NULL &&
+            strcmp(one.values[H_STATE], "done") == 0;
+    return FR_OK;
+}
+
+fr_status fr_ledger_read_all(struct fr_sql *s, const struct fr_ledger_place *place,
+                             fr_sql_row_fn row, void *ctx, struct fr_err *err)
+{
+    struct fr_buf text;
+    bool exists = false;
+    fr_status st = ledger_exists(s, place, &exists, err);
+
+    if (st != FR_OK || !exists)
+        return st;
+    st = localize(fr_stmt_ledger_heads, place, "", &text, err);
+    if (st == FR_OK)
+        st = fr_sql_run(s, fr_buf_text(&text), row, ctx, err);
+    fr_buf_free(&text);
     return st;
 }
 
@@ -155,7 +293,7 @@ static fr_status why_not(struct fr_sql *s, const struct fr_head_key *key, int64_
     };
     struct fr_sql_one one = {0};
     fr_status st =
-        fr_sql_run_params(s, fr_stmt_ledger_head, params, 2, fr_sql_take_one, &one, err);
+        run_ledger_sql(s, &key->place, fr_stmt_ledger_head, params, 2, &one, err);
 
     if (st != FR_OK)
         return fr_err_wrap(err, "ledger");
@@ -170,7 +308,9 @@ static fr_status why_not(struct fr_sql *s, const struct fr_head_key *key, int64_
         return epoch > 0 ? FR_OK : check_identity(&one, id, err);
     }
     if (strcmp(one.values[H_STATE], "closed") == 0)
-        return fr_err_set(err, FR_EFENCED, "load %s was closed by a reset or cancel",
+        return fr_err_set(err, FR_EARG,
+                          "load %s was closed by a reset or cancel; `fullrack reset` of "
+                          "the task begins it anew",
                           key->load_id);
     return fr_err_set(err, FR_EFENCED, "load %s is owned by a newer worker (epoch %s)",
                       key->load_id,
@@ -206,7 +346,7 @@ fr_status fr_ledger_step(struct fr_sql *s, const struct fr_head_key *key,
                          struct fr_err *err)
 {
     struct fr_sql_one one = {0};
-    struct fr_buf text;
+    struct fr_buf text, local;
     fr_status st;
 
     /* Declared numbers and a GUID in front of fixed text, in one batch: as an RPC, a
@@ -224,10 +364,12 @@ fr_status fr_ledger_step(struct fr_sql *s, const struct fr_head_key *key,
         after->next_offset, after->next_row, after->rows, after->rejected, after->skipped,
         after->reject_bytes, after->trimmed, after->done ? "done" : "open");
     fr_buf_add_str(&text, fr_stmt_ledger_step);
+    st = localize(fr_buf_text(&text), &key->place, "", &local, err);
     if (text.failed)
         st = fr_err_set(err, FR_ENOMEM, "no memory for the ledger's step");
-    else
-        st = fr_sql_run(s, fr_buf_text(&text), fr_sql_take_one, &one, err);
+    if (st == FR_OK)
+        st = fr_sql_run(s, fr_buf_text(&local), fr_sql_take_one, &one, err);
+    fr_buf_free(&local);
     fr_buf_free(&text);
     if (st != FR_OK)
         return fr_err_wrap(err, "moving the ledger's head");
@@ -237,5 +379,34 @@ fr_status fr_ledger_step(struct fr_sql *s, const struct fr_head_key *key,
             "load %s: the batch was rolled back, a newer worker owns it or its "
             "transaction had ended",
             key->load_id);
+    return FR_OK;
+}
+
+fr_status fr_ledger_close(struct fr_sql *s, const struct fr_head_key *key,
+                          const char *source, int64_t *rows, bool *done,
+                          struct fr_err *err)
+{
+    struct fr_sql_param params[] = {
+        fr_sql_in_guid("@load_id", key->load_id),
+        fr_sql_in_i64("@range_start", key->range_start),
+        fr_sql_in_text("@source", source),
+    };
+    struct fr_sql_one one;
+
+    for (;;) {
+        fr_status st;
+
+        memset(&one, 0, sizeof one);
+        st = run_ledger_sql(s, &key->place, fr_stmt_ledger_close, params, 3, &one, err);
+        /* a worker made it in the same moment (2627), or between the two statements */
+        if (st == FR_EDB && err != NULL && err->server_number == DUPLICATE_KEY)
+            continue;
+        if (st != FR_OK)
+            return fr_err_wrap(err, "closing the ledger's head");
+        if (one.found && one.values[0] != NULL && strcmp(one.values[0], "open") != 0)
+            break;
+    }
+    *rows = fr_sql_one_i64(&one, 1, 0);
+    *done = strcmp(one.values[0], "done") == 0;
     return FR_OK;
 }

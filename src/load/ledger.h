@@ -13,10 +13,19 @@
 #include "base/sql.h"
 #include "load/source.h"
 
-/* The place of `state` in a row of fr_stmt_ledger_head (db/statements.h). */
-enum { FR_LEDGER_HEAD_STATE = 16 };
+/* Where the ledger lies in the target database: --ledger-table. */
+enum { FR_LEDGER_NAME_BYTES = 65 };
+struct fr_ledger_place {
+    char schema[FR_LEDGER_NAME_BYTES];
+    char table[FR_LEDGER_NAME_BYTES];
+};
+/* text: TABLE or SCHEMA.TABLE, regular identifiers; NULL = dbo.fullrack_ledger.  FR_EARG.
+ */
+fr_status fr_ledger_place_parse(const char *text, struct fr_ledger_place *out,
+                                struct fr_err *err);
 
 struct fr_head_key {
+    struct fr_ledger_place place;
     char load_id[FR_GUID_TEXT_BYTES];
     int64_t range_start;
     int64_t range_end; /* -1 = to the end of the source */
@@ -44,15 +53,27 @@ struct fr_head {
     bool done;
 };
 
-/* Make the ledger table where it is absent.  FR_EARG when that is refused, naming
- * --ledger off. */
-fr_status fr_ledger_create(struct fr_sql *s, struct fr_err *err);
+/* Make the ledger's tables where they are absent.  FR_EARG when that is refused, naming
+ * --ledger off and --ledger-table. */
+fr_status fr_ledger_create(struct fr_sql *s, const struct fr_ledger_place *place,
+                           struct fr_err *err);
+
+/*
+ * Empty a table once for all tasks of a group (a GUID): the TRUNCATE and its marker are
+ * one transaction; whoever comes later finds the marker.  table: quoted, of object_id.
+ */
+struct fr_truncation {
+    const char *group, *table;
+    int32_t object_id;
+};
+fr_status fr_ledger_truncate_once(struct fr_sql *s, const struct fr_ledger_place *place,
+                                  const struct fr_truncation *t, struct fr_err *err);
 
 /*
  * Take the head over.  epoch > 0: a queue's claim, must be newer than all before it; 0:
  * the next one is made here (load without a queue).  Made when absent.  FR_EFENCED:
- * somebody newer owns it, or it is closed; FR_EARG: plan, source or table are not those
- * of the first reading.  head->done: nothing is left to load.
+ * somebody newer owns it; FR_EARG: it was closed by reset or cancel, or plan, source or
+ * table are not those of the first reading.  head->done: nothing is left to load.
  */
 fr_status fr_ledger_take_over(struct fr_sql *s, const struct fr_head_key *key,
                               int64_t epoch, const struct fr_head_identity *id,
@@ -66,5 +87,23 @@ fr_status fr_ledger_take_over(struct fr_sql *s, const struct fr_head_key *key,
 fr_status fr_ledger_step(struct fr_sql *s, const struct fr_head_key *key,
                          const struct fr_head *before, const struct fr_head *after,
                          struct fr_err *err);
+
+/* Look only; a ledger that is not there has no heads. */
+fr_status fr_ledger_find(struct fr_sql *s, const struct fr_head_key *key, bool *found,
+                         bool *done, struct fr_err *err);
+
+/* Every head, one row each as sql/statements/ledger_heads.sql says; none where there is
+ * no ledger. */
+fr_status fr_ledger_read_all(struct fr_sql *s, const struct fr_ledger_place *place,
+                             fr_sql_row_fn row, void *ctx, struct fr_err *err);
+
+/*
+ * Let nobody move this head any more (reset, cancel, purge).  Made closed where it is
+ * absent, so that a claim from before cannot begin it.  *rows: what it had committed;
+ * *done: it was at its end already.
+ */
+fr_status fr_ledger_close(struct fr_sql *s, const struct fr_head_key *key,
+                          const char *source, int64_t *rows, bool *done,
+                          struct fr_err *err);
 
 #endif

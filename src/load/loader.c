@@ -66,6 +66,14 @@ static void publish(struct loader *l)
     atomic_store_explicit(&p->bytes_read, (int64_t)l->offset, memory_order_relaxed);
 }
 
+static void publish_committed(struct loader *l)
+{
+    struct fr_load_progress *p = l->job->progress;
+
+    atomic_store(&p->committed_rows, l->head.rows);
+    atomic_store(&p->committed_bytes, l->head.next_offset - l->job->key.range_start);
+}
+
 static fr_status read_more(struct loader *l, struct fr_reader *reader, struct fr_err *err)
 {
     fr_status st;
@@ -144,7 +152,12 @@ static fr_status take_over(struct loader *l, struct fr_err *err)
 
     l->head = (struct fr_head){.next_row = 1, .next_offset = l->job->key.range_start};
     if (l->ledger) {
-        st = fr_ledger_create(*l->session, err);
+        const char *group = l->job->truncate_group;
+        struct fr_truncation t = {group, l->table->quoted, l->table->object_id};
+
+        st = fr_ledger_create(*l->session, &l->job->key.place, err);
+        if (st == FR_OK && group != NULL && group[0] != '\0')
+            st = fr_ledger_truncate_once(*l->session, &l->job->key.place, &t, err);
         if (st == FR_OK)
             st = fr_ledger_take_over(*l->session, &l->job->key, l->job->epoch, &id,
                                      &l->head, err);
@@ -155,6 +168,8 @@ static fr_status take_over(struct loader *l, struct fr_err *err)
     l->trimmed_before = l->head.trimmed;
     l->offset = (uint64_t)l->head.next_offset;
     l->row = l->head.next_row;
+    if (st == FR_OK)
+        publish_committed(l);
     return st;
 }
 
@@ -348,6 +363,7 @@ static fr_status commit_batch(struct loader *l, bool last, struct fr_err *err)
     l->head = l->now;
     l->batch_rows = 0;
     l->batch_start = l->offset;
+    publish_committed(l);
     observe_scheduler(l);
     return FR_OK;
 }

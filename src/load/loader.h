@@ -20,7 +20,9 @@ enum fr_stop { FR_RUN_ON, FR_STOP_AT_BATCH, FR_STOP_NOW };
 struct fr_load_progress {
     _Atomic int64_t rows; /* sent so far, this task, earlier attempts included */
     _Atomic int64_t rejected;
-    _Atomic int64_t bytes_read; /* decoded bytes consumed */
+    _Atomic int64_t bytes_read;                      /* decoded bytes consumed */
+    _Atomic int64_t committed_rows, committed_bytes; /* by the ledger's head; -1 = not yet
+                                                        asked */
     _Atomic uint64_t
         first_row_ms;    /* monotonic time of the first row sent, 0 = none yet */
     _Atomic int reading; /* 1: waiting for the source; else computing, or in a call to the
@@ -35,7 +37,9 @@ struct fr_load_job {
     const struct fr_load_options *options;
     const struct fr_bulk_engine *engine;
     struct fr_head_key key;
-    int64_t epoch; /* > 0: of a queue's claim; 0: made by the ledger */
+    int64_t epoch;              /* > 0: of a queue's claim; 0: made by the ledger */
+    const char *truncate_group; /* GUID of all tasks for which the table is emptied once;
+                                   "" = it is not */
     fr_status (*connect)(void *ctx, struct fr_sql **out, struct fr_err *err);
     /* Asked after the take-over: does the caller still own the task?  May be NULL. */
     fr_status (*confirm)(void *ctx, struct fr_err *err);
@@ -75,5 +79,8 @@ fr_status fr_load_attempt(const struct fr_load_job *job, struct fr_sql **session
 /* True for errors after which the same batch may well succeed (deadlock, throttling, lost
  * connection, ...). */
 bool fr_error_is_retryable(const struct fr_err *err);
+
+/* True when the server has no room (log, data file): it goes on once a DBA made some. */
+bool fr_error_is_storage_full(const struct fr_err *err);
 
 #endif

@@ -53,6 +53,8 @@ struct fr_load_options {
     int64_t trailing_blanks; /* enum fr_blanks */
     int64_t engine;          /* enum fr_engine_choice */
     int64_t ledger_choice;   /* 0 = on, 1 = off */
+    char *ledger_table;      /* SCHEMA.TABLE; NULL = dbo.fullrack_ledger */
+    bool truncate;           /* empty the table before its first row */
     uint64_t max_field_bytes;
 };
 

@@ -1,6 +1,11 @@
 #include "load/loader.h"
 
-/* What SQL Server's documentation calls transient, and what a fresh connection cures. */
+/*
+ * What SQL Server's documentation calls transient ("Database Engine events and errors";
+ * Azure SQL's "Troubleshoot transient connection errors"; "Retry logic for transactions
+ * on memory-optimized tables"; availability groups' 976 and 983), and what a fresh
+ * connection cures.
+ */
 static const struct {
     int32_t number;
     const char *why;
@@ -24,6 +29,19 @@ static const struct {
     {976, "availability group: not the primary now"},
     {983, "availability group: role is changing"},
 };
+
+static const int32_t storage_full[] = {
+    1105, /* no space for an object in its filegroup */
+    9002, /* the transaction log is full */
+};
+
+bool fr_error_is_storage_full(const struct fr_err *err)
+{
+    for (size_t i = 0; i < sizeof storage_full / sizeof storage_full[0]; i++)
+        if (err->server_number == storage_full[i])
+            return true;
+    return false;
+}
 
 bool fr_error_is_retryable(const struct fr_err *err)
 {

@@ -152,6 +152,8 @@ static void reset(struct child *child)
     free(child->source);
     child->source = NULL;
     child->task = -1;
+    child->held_task = child->asked_task = -1;
+    child->lease_misses = 0;
     child->rows = child->bytes = child->rejected = 0;
     child->source_bytes = -1;
     child->scheduler_id = -1;
@@ -195,18 +197,21 @@ static fr_status start_process(struct child *child, int their_end, struct fr_err
 fr_status child_spawn(struct coordinator *c, size_t index, struct fr_err *err)
 {
     struct child *child = &c->children[index];
-    int fds[2];
+    int fds[2], n;
     fr_status st;
 
     assert(!child->handles_open);
     reset(child);
     child->c = c;
     child->index = index;
-    if (child->generation == 0)
-        snprintf(child->name, sizeof child->name, "w%zu", index + 1);
-    else
-        snprintf(child->name, sizeof child->name, "w%zu.%u", index + 1,
-                 child->generation);
+    n = snprintf(child->name, sizeof child->name, "w%zu", index + 1);
+    if (child->generation > 0)
+        n += snprintf(child->name + n, sizeof child->name - (size_t)n, ".%u",
+                      child->generation);
+    /* a run that was begun elsewhere has workers of these names already, and may be
+     * joined twice from one host */
+    if (c->joined)
+        snprintf(child->name + n, sizeof child->name - (size_t)n, "-%d", (int)getpid());
     child->generation++;
     st = fr_ipc_pair(fds, err);
     if (st != FR_OK)

@@ -2,7 +2,9 @@
 
 #include "db/connect.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Data the server's kernel has not acknowledged for so long means a dead network path. */
 enum { TCP_TIMEOUT_MS = 60000 };
@@ -17,6 +19,15 @@ const char *fr_settings_control_server(const struct fr_settings *s)
 const char *fr_settings_control_database(const struct fr_settings *s)
 {
     return s->control_database != NULL ? s->control_database : "fullrack";
+}
+
+void fr_settings_host_name(const struct fr_settings *s, char *out, size_t out_bytes)
+{
+    memset(out, 0, out_bytes);
+    if (s->host_name != NULL)
+        snprintf(out, out_bytes, "%s", s->host_name);
+    else if (gethostname(out, out_bytes - 1) != 0)
+        snprintf(out, out_bytes, "unknown");
 }
 
 fr_status fr_connector_init(struct fr_connector *c, const struct fr_settings *s,

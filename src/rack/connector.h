@@ -33,5 +33,7 @@ fr_status fr_connector_control_server(const struct fr_connector *c, struct fr_sq
 
 const char *fr_settings_control_server(const struct fr_settings *s);
 const char *fr_settings_control_database(const struct fr_settings *s);
+/* --host-name, else the machine's; cut to what fits. */
+void fr_settings_host_name(const struct fr_settings *s, char *out, size_t out_bytes);
 
 #endif

@@ -14,7 +14,7 @@ enum {
     SECOND_STOP_KILLS_MS = 3000,
     RESPAWN_BASE = 10,
     RESPAWN_PER_CHILD = 3,
-    STOPPING_RETRY_MS = 5000
+    LEASE_WATCH_MIN_MS = 500
 };
 
 /* -- messages
@@ -35,6 +35,11 @@ static void on_task_begin(struct child *child, json_t *m)
         child->in_start = true;
         child_set_state(child, CHILD_RUNNING);
     }
+    if (child->c->load == NULL) {
+        child->held_task = fr_ipc_number(m, "task_id", -1);
+        child->held_epoch = fr_ipc_number(m, "epoch", -1);
+        child->lease_misses = 0;
+    }
     free(child->source);
     child->source = strdup(source);
     child->rows = child->bytes = child->rejected = 0;
@@ -46,6 +51,7 @@ static void on_task_end(struct child *child, json_t *m)
 {
     free(child->source);
     child->source = NULL;
+    child->held_task = -1;
     child->rows = child->bytes = child->rejected = 0;
     if (child->c->load != NULL)
         dispatch_done(child, m);
@@ -115,14 +121,23 @@ static void on_pin_done(struct child *child, json_t *m)
     start_pin_done(child);
 }
 
+static void on_paused(struct child *child, json_t *m)
+{
+    fr_view_interrupt(child->c->view);
+    fr_log(FR_LOG_WARN, "paused, %s tries again in %lld s: %s", child->name,
+           (long long)fr_ipc_number(m, "ms", 0) / 1000, fr_ipc_text(m, "why"));
+}
+
 static const struct {
     const char *type;
     void (*handle)(struct child *child, json_t *m);
 } handlers[] = {
-    {"armed", on_armed},       {"end", on_end},           {"first-row", on_first_row},
-    {"next", on_next},         {"pin-done", on_pin_done}, {"pin?", on_pin_wanted},
-    {"progress", on_progress}, {"reject", on_reject},     {"task-begin", on_task_begin},
-    {"task-end", on_task_end}, {"waiting", on_waiting},
+    {"armed", on_armed},         {"end", on_end},
+    {"first-row", on_first_row}, {"next", on_next},
+    {"paused", on_paused},       {"pin-done", on_pin_done},
+    {"pin?", on_pin_wanted},     {"progress", on_progress},
+    {"reject", on_reject},       {"task-begin", on_task_begin},
+    {"task-end", on_task_end},   {"waiting", on_waiting},
 };
 
 void coordinator_on_message(struct child *child, json_t *m)
@@ -166,6 +181,8 @@ static void finish_loop(struct coordinator *c)
     close_timer(&c->start_timer);
     close_timer(&c->view_timer);
     close_timer(&c->kill_timer);
+    close_timer(&c->lease_timer);
+    uv_close((uv_handle_t *)&c->sighup, NULL);
     uv_close((uv_handle_t *)&c->sigint, NULL);
     uv_close((uv_handle_t *)&c->sigterm, NULL);
 }
@@ -333,9 +350,41 @@ static void draw(struct coordinator *c)
     free(workers);
 }
 
+/* Schedulers that carry more than one load now: the server places each request anew. */
+static void count_doubled(struct coordinator *c)
+{
+    int64_t doubled = 0;
+
+    for (size_t i = 0; i < c->child_count; i++) {
+        const struct child *a = &c->children[i];
+        size_t before = 0, after = 0;
+
+        if (a->source == NULL || a->scheduler_id < 0 || !child_is_alive(a))
+            continue;
+        for (size_t j = 0; j < c->child_count; j++) {
+            const struct child *b = &c->children[j];
+            bool same = b->source != NULL && b->scheduler_id == a->scheduler_id &&
+                        child_is_alive(b);
+
+            before += same && j < i ? 1 : 0;
+            after += same && j > i ? 1 : 0;
+        }
+        doubled += before == 0 && after > 0 ? 1 : 0;
+    }
+    if (doubled > c->result->doubled_schedulers)
+        c->result->doubled_schedulers = doubled;
+}
+
+static void on_lease_timer(uv_timer_t *timer)
+{
+    dbjob_watch_leases(timer->data);
+}
+
 static void on_view_timer(uv_timer_t *timer)
 {
     struct coordinator *c = timer->data;
+
+    count_doubled(c);
 
     respawn(c);
     draw(c);
@@ -346,40 +395,11 @@ static void on_view_timer(uv_timer_t *timer)
  * --------------------------------------------------------------------------------------------
  */
 
-static fr_status open_run(struct coordinator *c, struct fr_err *err)
-{
-    struct fr_queue_state q;
-    json_t *options;
-    char *text;
-    int64_t schedulers = 0;
-    fr_status st;
-
-    st = fr_connector_init(&c->connector, c->settings, err);
-    if (st == FR_OK)
-        st = fr_control_open(fr_connector_control, &c->connector, &c->control, err);
-    if (st == FR_OK)
-        st = fr_control_count_schedulers(c->control, &schedulers, err);
-    if (st == FR_OK)
-        st = fr_queue_state(c->control, c->settings->server, &q, err);
-    if (st != FR_OK)
-        return st;
-    c->tasks_known = q.ready + q.active;
-    if (c->settings->workers == 0)
-        c->settings->workers =
-            schedulers > 0 ? schedulers : sysconf(_SC_NPROCESSORS_ONLN);
-    options = fr_settings_to_json(c->settings, FR_GROUP_RUN | FR_GROUP_RACK |
-                                                   FR_GROUP_CLAIM | FR_GROUP_START);
-    text = options == NULL ? NULL : json_dumps(options, JSON_COMPACT);
-    json_decref(options);
-    st = fr_run_begin(c->control, c->host, (int)getpid(), c->settings->workers, text,
-                      &c->run_id, err);
-    free(text);
-    c->result->run_id = c->run_id;
-    return st;
-}
-
 static fr_status open_loop(struct coordinator *c, struct fr_err *err)
 {
+    uint64_t lease_ms = (uint64_t)c->settings->lease_s * 1000 / 3;
+    struct sigaction hangup;
+
     if (uv_loop_init(&c->loop) != 0)
         return fr_err_set(err, FR_ENOMEM, "the event loop could not be made");
     uv_signal_init(&c->loop, &c->sigint);
@@ -387,12 +407,21 @@ static fr_status open_loop(struct coordinator *c, struct fr_err *err)
     uv_timer_init(&c->loop, &c->start_timer);
     uv_timer_init(&c->loop, &c->view_timer);
     uv_timer_init(&c->loop, &c->kill_timer);
-    c->sigint.data = c->sigterm.data = c->start_timer.data = c->view_timer.data =
-        c->kill_timer.data = c;
+    uv_timer_init(&c->loop, &c->lease_timer);
+    uv_signal_init(&c->loop, &c->sighup);
+    c->sigint.data = c->sigterm.data = c->sighup.data = c->start_timer.data =
+        c->view_timer.data = c->kill_timer.data = c->lease_timer.data = c;
     uv_signal_start(&c->sigint, on_stop_signal, SIGINT);
+    /* the terminal went away; nohup(1) means to go on then */
+    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+        uv_signal_start(&c->sighup, on_stop_signal, SIGHUP);
     uv_signal_start(&c->sigterm, on_stop_signal, SIGTERM);
     uv_timer_start(&c->start_timer, start_on_timeout,
                    (uint64_t)c->settings->start_timeout_s * 1000, 1000);
+    if (c->load == NULL)
+        uv_timer_start(&c->lease_timer, on_lease_timer,
+                       lease_ms < LEASE_WATCH_MIN_MS ? LEASE_WATCH_MIN_MS : lease_ms,
+                       lease_ms < LEASE_WATCH_MIN_MS ? LEASE_WATCH_MIN_MS : lease_ms);
     uv_timer_start(&c->view_timer, on_view_timer, fr_view_interval_ms(c->view),
                    fr_view_interval_ms(c->view));
     return FR_OK;
@@ -438,73 +467,6 @@ static size_t schedulers_seen(const struct coordinator *c)
     return n;
 }
 
-/* The queue has the last word on what failed: a worker that died cannot report its task.
- */
-static fr_status try_close_run(struct coordinator *c, int *exit_status,
-                               struct fr_err *err)
-{
-    struct fr_result_totals t;
-    struct fr_run_totals totals;
-    struct fr_queue_state q;
-    struct fr_sql_param params[] = {fr_sql_in_i64("@run_id", c->run_id)};
-    struct fr_sql_one one = {0};
-    int64_t failed;
-    fr_status st;
-
-    st = fr_control_run(
-        c->control,
-        "SELECT COUNT(*) FROM dbo.work_queue WHERE run_id = @run_id AND state = 'failed'",
-        params, 1, fr_sql_take_one, &one, err);
-    if (st == FR_OK)
-        st = fr_queue_state(c->control, c->settings->server, &q, err);
-    if (st != FR_OK)
-        return st;
-    failed = fr_sql_one_i64(&one, 0, 0);
-    fr_result_totals(c->result, &t);
-    if (*exit_status == 0 && (failed > 0 || q.ready > 0))
-        *exit_status = 1;
-    totals = (struct fr_run_totals){
-        .state = c->stopping         ? "stopped"
-                 : *exit_status == 0 ? "done"
-                                     : "failed",
-        .start_skew_ms = c->result->start_skew_ms,
-        .rows = t.rows,
-        .rejected = t.rejected,
-        .bytes_read = t.bytes_read,
-    };
-    return fr_run_end(c->control, c->run_id, &totals, err);
-}
-
-/*
- * The control connection idled while the workers loaded: the server may have gone and
- * come back, or may yet.  Each call of a lost session begins with a new one, and all
- * calls of try_close_run() may be repeated.
- */
-static void close_run(struct coordinator *c, int *exit_status)
-{
-    uint64_t since_ms = fr_clock_ms();
-    uint64_t limit_ms =
-        c->stopping ? STOPPING_RETRY_MS : (uint64_t)c->settings->retry_for_s * 1000;
-    struct fr_err err = {0};
-
-    for (unsigned round = 1;; round++) {
-        uint64_t wait_ms = round == 1 ? 0 : fr_backoff_ms(round, 250, 5000);
-        fr_status st = try_close_run(c, exit_status, &err);
-
-        if (st == FR_OK)
-            return;
-        if ((st != FR_ELOST && st != FR_ECONNECT) ||
-            fr_clock_ms() - since_ms + wait_ms > limit_ms)
-            break;
-        fr_sleep_ms(wait_ms);
-    }
-    /* the tasks' figures are still worth showing */
-    fr_log(FR_LOG_ERROR, "the end of run %lld could not be recorded: %s",
-           (long long)c->run_id, err.text);
-    if (*exit_status == 0)
-        *exit_status = 1;
-}
-
 static fr_status sum_up(struct coordinator *c, int *exit_status, struct fr_err *err)
 {
     struct fr_result_totals t;
@@ -531,8 +493,19 @@ static fr_status sum_up(struct coordinator *c, int *exit_status, struct fr_err *
     if (c->stopping)
         *exit_status = 4;
     if (c->control != NULL)
-        close_run(c, exit_status);
+        run_close(c, exit_status);
     return FR_OK;
+}
+
+/* What a person needs who comes back after a break. */
+static void say_beginning(const struct coordinator *c)
+{
+    if (c->load != NULL && c->settings->load.ledger_choice == 0 &&
+        strcmp(c->load->sources[0], "-") != 0)
+        fprintf(stderr, "load id %s\n", c->result->load_id);
+    else if (c->load == NULL && c->settings->no_start)
+        fprintf(stderr, "run %lld waits for `fullrack start %lld`\n",
+                (long long)c->run_id, (long long)c->run_id);
 }
 
 static void release(struct coordinator *c)
@@ -557,10 +530,11 @@ fr_status fr_rack_run(struct fr_settings *s, const struct fr_rack_load *load,
     *exit_status = 1;
     signal(SIGPIPE, SIG_IGN);
     fr_secret_protect_process();
-    if (gethostname(c.host, sizeof c.host - 1) != 0)
-        snprintf(c.host, sizeof c.host, "unknown");
+    fr_settings_host_name(s, c.host, sizeof c.host);
     c.view = fr_view_new(s->quiet || s->json);
-    st = load != NULL ? dispatch_init(&c, err) : open_run(&c, err);
+    st = load != NULL ? dispatch_init(&c, err) : run_open(&c, err);
+    if (st == FR_OK && !s->quiet)
+        say_beginning(&c);
     if (load != NULL && s->workers == 0)
         s->workers = 1;
     if (st == FR_OK) {

@@ -19,6 +19,13 @@ struct fr_rack_load {
 };
 
 /*
+ * The load id of source i in the ledger: the command's own for a single source, else one
+ * made from it and the source's path, so that --resume ID with the same files finds all.
+ */
+void fr_rack_load_id(const struct fr_rack_load *load, size_t i, const char *command_id,
+                     char out[FR_GUID_TEXT_BYTES]);
+
+/*
  * load != NULL: load these sources, without a queue; NULL: drain the queue.  *exit_status
  * is the command's. FR_OK: it ran (result is filled, also when tasks failed); otherwise
  * err says why it could not.

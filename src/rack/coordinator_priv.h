@@ -16,8 +16,8 @@ enum { CHILD_NAME_BYTES = 32, CHILD_ERROR_BYTES = 512, MAX_TASK_ATTEMPTS = 5 };
 #define CHILD_STATE_MAP(X)                                                               \
     X(CHILD_STARTING, "starting")                                                        \
     X(CHILD_WAITING, "waiting")                                                          \
-    X(CHILD_ARMED, "armed") X(CHILD_RUNNING, "running") X(CHILD_ENDED, "ended")          \
-        X(CHILD_GONE, "ended")
+    X(CHILD_ARMED, "armed")                                                              \
+    X(CHILD_RUNNING, "running") X(CHILD_ENDED, "ended") X(CHILD_GONE, "ended")
 enum child_state {
 #define CHILD_STATE_ENUM(name, text) name,
     CHILD_STATE_MAP(CHILD_STATE_ENUM)
@@ -48,6 +48,9 @@ struct child {
     int end_exit;                  /* exit status it announced, -1 = none */
     char end_error[CHILD_ERROR_BYTES];
     bool wants_task;
+    int64_t held_task, held_epoch;   /* of the queue; -1 = none */
+    int64_t asked_task, asked_epoch; /* the same when the queue was last asked */
+    unsigned lease_misses; /* times in a row that the queue said it is not its task */
 };
 
 /* A source of `load`. */
@@ -68,8 +71,10 @@ struct coordinator {
     char host[65];
     int64_t run_id;
     uv_loop_t loop;
-    uv_signal_t sigint, sigterm;
-    uv_timer_t start_timer, view_timer, kill_timer;
+    uv_signal_t sigint, sigterm, sighup;
+    uv_timer_t start_timer, view_timer, kill_timer, lease_timer;
+    bool joined;        /* the run is another's; we do not end it */
+    bool asking_leases; /* a job is under way */
     struct child *children;
     size_t child_count;
     size_t respawns;
@@ -115,8 +120,15 @@ void dispatch_child_died(struct child *child, const char *why);
 bool dispatch_is_over(const struct coordinator *c);
 void dispatch_fail_rest(struct coordinator *c, const char *why, int exit_status);
 
+/* run.c */
+fr_status run_open(struct coordinator *c, struct fr_err *err);
+void run_close(struct coordinator *c, int *exit_status);
+
 /* dbjob.c: control database calls off the loop */
 void dbjob_signal_start(struct coordinator *c);
 void dbjob_release_dead(struct coordinator *c, const char *worker, const char *why);
+/* Tasks whose lease ran out go back; a child whose own is gone and that does not stop is
+ * ended, since its open transaction would hold locks. */
+void dbjob_watch_leases(struct coordinator *c);
 
 #endif

@@ -3,19 +3,30 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "db/statements.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { MAX_TRIES = 5 };
+enum { MAX_TRIES = 5, LEASE_MISSES_END_IT = 2 };
+
+struct held_task {
+    char worker[CHILD_NAME_BYTES];
+    int64_t task_id, epoch;
+};
 
 struct dbjob {
     uv_work_t work;
     struct coordinator *c;
     fr_status (*run)(struct dbjob *j, struct fr_err *err);
     const char *what;
+    void (*after)(struct dbjob *j); /* on the loop; may be NULL */
     struct fr_worker_id worker;
     char why[200];
+    struct held_task *held; /* owned */
+    size_t held_count, held_capacity;
     fr_status status;
     struct fr_err err;
 };
@@ -41,6 +52,9 @@ static void job_done(uv_work_t *work, int status)
 
     if (status == 0 && j->status != FR_OK)
         fr_log(FR_LOG_WARN, "%s: %s", j->what, j->err.text);
+    if (j->after != NULL)
+        j->after(j);
+    free(j->held);
     free(j);
 }
 
@@ -48,8 +62,10 @@ static void start_job(struct coordinator *c, struct dbjob *j)
 {
     j->c = c;
     j->work.data = j;
-    if (uv_queue_work(&c->loop, &j->work, run_job, job_done) != 0)
+    if (uv_queue_work(&c->loop, &j->work, run_job, job_done) != 0) {
+        c->asking_leases = false;
         free(j);
+    }
 }
 
 static fr_status signal_start(struct dbjob *j, struct fr_err *err)
@@ -89,5 +105,97 @@ void dbjob_release_dead(struct coordinator *c, const char *worker, const char *w
     snprintf(j->worker.name, sizeof j->worker.name, "%s", worker);
     snprintf(j->worker.host, sizeof j->worker.host, "%s", c->host);
     snprintf(j->why, sizeof j->why, "%s", why);
+    start_job(c, j);
+}
+
+static fr_status take_held(void *ctx, const struct fr_sql_row *row, struct fr_err *err)
+{
+    struct dbjob *j = ctx;
+    struct held_task *h;
+
+    if (row->columns < 3 || row->values[0] == NULL)
+        return FR_OK;
+    if (j->held_count == j->held_capacity) {
+        size_t wanted = j->held_capacity == 0 ? 64 : 2 * j->held_capacity;
+
+        h = realloc(j->held, wanted * sizeof *h);
+        if (h == NULL)
+            return fr_err_set(err, FR_ENOMEM, "no memory for the workers' leases");
+        j->held = h;
+        j->held_capacity = wanted;
+    }
+    h = &j->held[j->held_count++];
+    snprintf(h->worker, sizeof h->worker, "%s", row->values[0]);
+    h->task_id = row->values[1] == NULL ? -1 : strtoll(row->values[1], NULL, 10);
+    h->epoch = row->values[2] == NULL ? -1 : strtoll(row->values[2], NULL, 10);
+    return FR_OK;
+}
+
+static fr_status watch_leases(struct dbjob *j, struct fr_err *err)
+{
+    struct fr_sql_param params[] = {fr_sql_in_i64("@run_id", j->c->run_id),
+                                    fr_sql_in_text("@host", j->c->host)};
+    int64_t swept;
+    fr_status st = fr_queue_sweep(j->c->control, &swept, err);
+
+    j->held_count = 0;
+    if (st == FR_OK)
+        st = fr_control_run(j->c->control, fr_stmt_active_tasks, params, 2, take_held, j,
+                            err);
+    return st;
+}
+
+static bool is_held(const struct dbjob *j, const struct child *child)
+{
+    for (size_t i = 0; i < j->held_count; i++)
+        if (j->held[i].task_id == child->asked_task &&
+            j->held[i].epoch == child->asked_epoch &&
+            strcmp(j->held[i].worker, child->name) == 0)
+            return true;
+    return false;
+}
+
+static void judge_leases(struct dbjob *j)
+{
+    struct coordinator *c = j->c;
+
+    c->asking_leases = false;
+    for (size_t i = 0; j->status == FR_OK && i < c->child_count; i++) {
+        struct child *child = &c->children[i];
+
+        /* only what it held before we asked, and still holds, can be judged */
+        if (child->asked_task < 0 || child->asked_task != child->held_task ||
+            child->asked_epoch != child->held_epoch || is_held(j, child)) {
+            child->lease_misses = 0;
+            continue;
+        }
+        /* once: it may be about to notice by itself */
+        if (++child->lease_misses != LEASE_MISSES_END_IT || !child_is_alive(child))
+            continue;
+        fr_view_interrupt(c->view);
+        fr_log(FR_LOG_WARN,
+               "worker %s lost the lease of task %lld and did not stop: ended",
+               child->name, (long long)child->held_task);
+        uv_process_kill(&child->process, SIGKILL);
+    }
+}
+
+void dbjob_watch_leases(struct coordinator *c)
+{
+    struct dbjob *j;
+
+    if (c->asking_leases || c->loop_closing)
+        return;
+    j = calloc(1, sizeof *j);
+    if (j == NULL)
+        return;
+    for (size_t i = 0; i < c->child_count; i++) {
+        c->children[i].asked_task = c->children[i].held_task;
+        c->children[i].asked_epoch = c->children[i].held_epoch;
+    }
+    c->asking_leases = true;
+    j->run = watch_leases;
+    j->after = judge_leases;
+    j->what = "looking after the leases";
     start_job(c, j);
 }

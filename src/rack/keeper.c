@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { OBSERVE_MS = 1000 };
+enum { OBSERVE_MS = 1000, SLEEP_STEP_MS = 100 };
 
 struct keeper {
     struct worker *w;
@@ -34,6 +34,20 @@ void worker_send(struct worker *w, json_t *message)
 bool worker_is_stopped(struct worker *w)
 {
     return atomic_load(&w->stop) != FR_RUN_ON;
+}
+
+void worker_sleep(struct worker *w, uint64_t ms)
+{
+    uint64_t until_ms = fr_clock_ms() + ms;
+
+    while (!worker_is_stopped(w)) {
+        uint64_t now_ms = fr_clock_ms();
+
+        if (now_ms >= until_ms)
+            return;
+        fr_sleep_ms(until_ms - now_ms < SLEEP_STEP_MS ? until_ms - now_ms
+                                                      : SLEEP_STEP_MS);
+    }
 }
 
 /* With the lock held: an end_task() must not lower it in between. */
@@ -172,6 +186,22 @@ static void renew_claim(struct worker *w, const struct fr_claim *claim)
     pthread_mutex_unlock(&w->lock);
 }
 
+/* What people see of a task under way, uncommitted rows included. */
+static void show_progress(struct worker *w, const struct fr_task *task)
+{
+    struct fr_worker_state s = {
+        .spid = -1,
+        .scheduler_id = atomic_load(&w->progress.scheduler_id),
+        .client_cpu_id = -1,
+        .pin_attempts = -1,
+        .task_id = task->task_id,
+        .rows = atomic_load(&w->progress.rows),
+        .bytes_read = atomic_load(&w->progress.bytes_read),
+    };
+
+    (void)fr_worker_set(w->control, &w->id, &s, NULL);
+}
+
 static void renew_leases(struct keeper *k)
 {
     struct worker *w = k->w;
@@ -190,14 +220,17 @@ static void renew_leases(struct keeper *k)
         renew_claim(w, &claim);
     if (!has_task || !is_moving(k))
         return;
-    if (fr_queue_renew(w->control, &task, w->settings->lease_s, k->rows_seen,
-                       k->bytes_seen, &alive, &err) != FR_OK) {
+    if (fr_queue_renew(w->control, &task, w->settings->lease_s,
+                       atomic_load(&w->progress.committed_rows),
+                       atomic_load(&w->progress.committed_bytes), &alive,
+                       &err) != FR_OK) {
         /* the control server may come back before the lease ends; the ledger fences us if
          * it does not */
         fr_log(FR_LOG_WARN, "renewing the lease of task %lld: %s",
                (long long)task.task_id, err.text);
         return;
     }
+    show_progress(w, &task);
     if (!alive) {
         pthread_mutex_lock(&w->lock);
         w->lease_lost =

@@ -10,6 +10,7 @@ libfrclient_a_SOURCES += \
 	src/rack/view.c src/rack/view.h \
 	src/rack/coordinator.c src/rack/coordinator.h src/rack/coordinator_priv.h \
 	src/rack/child.c \
+	src/rack/run.c \
 	src/rack/start.c \
 	src/rack/dispatch.c \
 	src/rack/dbjob.c

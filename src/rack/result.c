@@ -23,12 +23,15 @@ void fr_result_add(struct fr_result *r, json_t *task_end)
 {
     const char *load_id = fr_ipc_text(task_end, "load_id");
     const char *source = fr_ipc_text(task_end, "source");
+    int64_t task_id = fr_ipc_number(task_end, "task_id", -1);
 
     for (size_t i = 0; i < json_array_size(r->tasks); i++) {
         json_t *old = json_array_get(r->tasks, i);
 
-        if (strcmp(fr_ipc_text(old, "load_id"), load_id) == 0 &&
-            strcmp(fr_ipc_text(old, "source"), source) == 0) {
+        /* a reset gives the task of a run another load id */
+        if ((r->run_id > 0 && fr_ipc_number(old, "task_id", -1) == task_id) ||
+            (strcmp(fr_ipc_text(old, "load_id"), load_id) == 0 &&
+             strcmp(fr_ipc_text(old, "source"), source) == 0)) {
             json_array_set(r->tasks, i, task_end);
             return;
         }
@@ -140,15 +143,16 @@ void fr_result_print(const struct fr_result *r, FILE *out)
     if (r->schedulers > 0)
         fprintf(out, " on %lld scheduler%s", (long long)r->schedulers,
                 plural(r->schedulers));
+    if (r->doubled_schedulers > 0)
+        fprintf(out, " (%lld carried more than one load at a time)",
+                (long long)r->doubled_schedulers);
     if (r->start_skew_ms >= 0)
         fprintf(out, ", start skew %lld ms", (long long)r->start_skew_ms);
     fprintf(out, "\n");
     if (r->run_id > 0)
         fprintf(out, "run %lld\n", (long long)r->run_id);
     else
-        json_array_foreach(r->tasks, i, task)
-            fprintf(out, "load id %s: %s\n", fr_ipc_text(task, "load_id"),
-                    fr_ipc_text(task, "source"));
+        fprintf(out, "load id %s\n", r->load_id);
 }
 
 /* The task without what only the coordinator needs. */
@@ -173,6 +177,8 @@ void fr_result_print_json(const struct fr_result *r, FILE *out)
     json_array_foreach(r->tasks, i, task) json_array_append_new(tasks, public_task(task));
     json_object_set_new(doc, "run_id",
                         r->run_id > 0 ? json_integer(r->run_id) : json_null());
+    if (r->run_id == 0)
+        json_object_set_new(doc, "load_id", json_string(r->load_id));
     json_object_set_new(doc, "workers", json_integer(r->workers));
     json_object_set_new(doc, "schedulers", json_integer(r->schedulers));
     json_object_set_new(doc, "seconds", json_real(t.seconds));
@@ -186,6 +192,7 @@ void fr_result_print_json(const struct fr_result *r, FILE *out)
     json_object_set_new(doc, "start_skew_ms",
                         r->start_skew_ms >= 0 ? json_integer(r->start_skew_ms)
                                               : json_null());
+    json_object_set_new(doc, "doubled_schedulers", json_integer(r->doubled_schedulers));
     json_object_set_new(doc, "engine", json_string("bcp"));
     json_object_set_new(doc, "tasks", tasks);
     json_dumpf(doc, out, JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(12));

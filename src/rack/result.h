@@ -6,17 +6,20 @@
 #ifndef FR_RACK_RESULT_H
 #define FR_RACK_RESULT_H
 
+#include "base/clock.h"
 #include "base/err.h"
 
 #include <jansson.h>
 #include <stdio.h>
 
 struct fr_result {
-    int64_t run_id; /* 0 = a load without a queue */
+    int64_t run_id;                   /* 0 = a load without a queue */
+    char load_id[FR_GUID_TEXT_BYTES]; /* of that load: what --resume takes */
     int64_t workers;
     int64_t schedulers;            /* different ones seen, 0 = unknown */
     uint64_t started_ms, ended_ms; /* monotonic */
     int64_t start_skew_ms;         /* -1 = unknown */
+    int64_t doubled_schedulers;    /* most that carried two loads at the same moment */
     json_t *tasks;                 /* owned array, last report of each task */
 };
 

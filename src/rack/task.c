@@ -10,7 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BACKOFF_BASE_MS = 500, BACKOFF_MAX_MS = 30000 };
+enum {
+    BACKOFF_BASE_MS = 500,
+    BACKOFF_MAX_MS = 30000,
+    PAUSE_MIN_MS = 2000,
+    PAUSE_MAX_MS = 60000
+};
 
 struct attempt {
     struct worker *w;
@@ -61,7 +66,7 @@ static fr_status confirm_lease(void *ctx, struct fr_err *err)
 
     if (w->control == NULL || !w->feeds_from_queue)
         return FR_OK;
-    st = fr_queue_renew(w->control, a->task, w->settings->lease_s, 0, 0, &alive, err);
+    st = fr_queue_renew(w->control, a->task, w->settings->lease_s, -1, -1, &alive, err);
     if (st == FR_OK && !alive)
         return fr_err_set(err, FR_EFENCED, "the lease of task %lld was lost",
                           (long long)a->task->task_id);
@@ -77,25 +82,6 @@ static void tell_reject(void *ctx, const char *text)
             a->w, json_pack("{s:s, s:o}", "type", "reject", "text", fr_ipc_string(text)));
     else
         fr_log(FR_LOG_WARN, "rejected: %s", text);
-}
-
-static fr_status read_options(const struct fr_task *task, struct fr_settings *out,
-                              struct fr_err *err)
-{
-    json_error_t where;
-    json_t *root;
-    fr_status st;
-
-    fr_settings_init(out);
-    if (task->options[0] == '\0')
-        return FR_OK;
-    root = json_loads(task->options, JSON_REJECT_DUPLICATES, &where);
-    if (root == NULL)
-        return fr_err_set(err, FR_EARG, "options of task %lld: %s",
-                          (long long)task->task_id, where.text);
-    st = fr_settings_from_json(out, FR_GROUP_LOAD, root, "task options", err);
-    json_decref(root);
-    return st;
 }
 
 /* The queue keeps the -e of `add`; which file it is depends on the task. */
@@ -181,9 +167,19 @@ static fr_status end_in_queue(struct worker *w, const struct fr_task *task,
         .login_time = r->login_time[0] == '\0' ? NULL : r->login_time,
         .engine = fr_bcp_engine.name,
     };
+    uint64_t since_ms = fr_clock_ms();
     bool accepted = false;
-    fr_status st = fr_queue_end(w->control, task, &figures, &accepted, err);
+    fr_status st;
 
+    /* an answer that was lost is asked for again: the token says that it is we */
+    for (unsigned round = 1;; round++) {
+        st = fr_queue_end(w->control, task, &figures, &accepted, err);
+        if (st == FR_OK || !fr_error_is_retryable(err) ||
+            atomic_load(&w->stop) == FR_STOP_NOW ||
+            fr_clock_ms() - since_ms > (uint64_t)w->settings->retry_for_s * 1000)
+            break;
+        fr_sleep_ms(fr_backoff_ms(round, BACKOFF_BASE_MS, 5000));
+    }
     if (st == FR_OK && !accepted)
         return fr_err_set(
             err, FR_EFENCED,
@@ -194,23 +190,26 @@ static fr_status end_in_queue(struct worker *w, const struct fr_task *task,
 }
 
 /* What kind of end an error is for a task of the queue. */
-static void describe_failure(const struct fr_err *why, const struct fr_task *task,
-                             const struct fr_load_result *r, struct fr_task_failure *f)
+static void describe_failure(const struct worker *w, const struct fr_err *why,
+                             const struct fr_task *task, const struct fr_load_result *r,
+                             struct fr_task_failure *f)
 {
-    bool stopped = why->status == FR_EINTR;
+    bool stopped = why->status == FR_EINTR, full = fr_error_is_storage_full(why);
+    bool known = atomic_load(&w->progress.committed_rows) >= 0;
 
     *f = (struct fr_task_failure){
         .error = why->text,
-        .retryable = r->can_retry && fr_error_is_retryable(why),
-        /* stopped, or no answer at all: not the task's fault; a server that refuses the
-         * login (no such database) may well refuse it for ever */
-        .counts = !stopped && (why->status != FR_ECONNECT || why->server_number != 0),
+        .retryable = r->can_retry && (full || fr_error_is_retryable(why)),
+        /* stopped, no room, or no answer at all: not the task's fault; a server that
+         * refuses the login (no such database) may well refuse it for ever */
+        .counts = !stopped && !(full && r->can_retry) &&
+                  (why->status != FR_ECONNECT || why->server_number != 0),
         .backoff_ms = stopped ? 0
                               : (int64_t)fr_backoff_ms((unsigned)task->attempts,
                                                        BACKOFF_BASE_MS, BACKOFF_MAX_MS),
-        .rows = r->rows,
-        .rejected = r->rejected,
-        .bytes_read = r->bytes_read,
+        .rows = known ? r->rows : -1,
+        .rejected = known ? r->rejected : -1,
+        .bytes_read = known ? r->bytes_read : -1,
         .client_cpu_ms = r->client_cpu_ms,
     };
 }
@@ -233,10 +232,12 @@ static void begin_task(struct worker *w, const struct fr_task *task)
     atomic_store(&w->progress.rows, 0);
     atomic_store(&w->progress.rejected, 0);
     atomic_store(&w->progress.bytes_read, 0);
+    atomic_store(&w->progress.committed_rows, -1);
+    atomic_store(&w->progress.committed_bytes, -1);
     atomic_store(&w->progress.scheduler_moves, 0);
-    worker_send(w, json_pack("{s:s, s:I, s:s, s:s}", "type", "task-begin", "task_id",
-                             (json_int_t)task->task_id, "source", task->source, "table",
-                             task->table));
+    worker_send(w, json_pack("{s:s, s:I, s:I, s:s, s:s}", "type", "task-begin", "task_id",
+                             (json_int_t)task->task_id, "epoch", (json_int_t)task->epoch,
+                             "source", task->source, "table", task->table));
 }
 
 static bool end_task(struct worker *w)
@@ -253,6 +254,38 @@ static bool end_task(struct worker *w)
     return lost;
 }
 
+/*
+ * The log or the disk of the server is full: nothing is wrong with the task, and trying
+ * at once helps nobody.  Says so, and how long to wait.
+ */
+static uint64_t pause_run(struct worker *w, const char *why)
+{
+    uint64_t wait_ms = fr_backoff_ms(++w->pauses, PAUSE_MIN_MS, PAUSE_MAX_MS);
+    struct fr_err err;
+
+    worker_send(w, json_pack("{s:s, s:o, s:I}", "type", "paused", "why",
+                             fr_ipc_string(why), "ms", (json_int_t)wait_ms));
+    if (w->ipc_fd < 0)
+        fr_log(FR_LOG_WARN, "paused for %llu s: %s", (unsigned long long)wait_ms / 1000,
+               why);
+    if (w->control != NULL && w->id.run_id > 0 &&
+        fr_run_pause(w->control, w->id.run_id, why, &err) != FR_OK)
+        fr_log(FR_LOG_WARN, "%s", err.text);
+    return wait_ms;
+}
+
+static void end_pause(struct worker *w)
+{
+    struct fr_err err;
+
+    if (w->pauses == 0)
+        return;
+    w->pauses = 0;
+    if (w->control != NULL && w->id.run_id > 0 &&
+        fr_run_pause(w->control, w->id.run_id, NULL, &err) != FR_OK)
+        fr_log(FR_LOG_WARN, "%s", err.text);
+}
+
 /* Without a queue the worker itself tries again, until --retry-for has passed without any
  * progress. */
 static fr_status attempt_with_retries(struct worker *w, const struct fr_load_job *job,
@@ -261,7 +294,7 @@ static fr_status attempt_with_retries(struct worker *w, const struct fr_load_job
 {
     uint64_t since_ms = fr_clock_ms();
     int64_t progress = -1, client_cpu_ms = 0, bytes_sent = 0;
-    bool connected = w->session != NULL;
+    bool connected = w->session != NULL, full;
 
     for (;;) {
         fr_status st = fr_load_attempt(job, &w->session, r, err);
@@ -274,10 +307,13 @@ static fr_status attempt_with_retries(struct worker *w, const struct fr_load_job
         if (r->bytes_read != progress)
             since_ms = fr_clock_ms();
         progress = r->bytes_read;
-        if (st == FR_OK || once || !connected || !fr_error_is_retryable(err) ||
+        full = st != FR_OK && fr_error_is_storage_full(err);
+        if (full)
+            wait_ms = pause_run(w, err->text);
+        if (st == FR_OK || once || !connected || (!full && !fr_error_is_retryable(err)) ||
             worker_is_stopped(w) ||
-            fr_clock_ms() - since_ms + wait_ms >
-                (uint64_t)w->settings->retry_for_s * 1000) {
+            (!full && fr_clock_ms() - since_ms + wait_ms >
+                          (uint64_t)w->settings->retry_for_s * 1000)) {
             r->client_cpu_ms = client_cpu_ms;
             r->bytes_sent = bytes_sent;
             /* after a first login a server that stays away is a failed task, not a failed
@@ -286,9 +322,10 @@ static fr_status attempt_with_retries(struct worker *w, const struct fr_load_job
                 st = err->status = FR_ELOST;
             return st;
         }
-        fr_log(FR_LOG_WARN, "%s; trying again", err->text);
-        fr_sleep_ms(wait_ms);
-        task->attempts++;
+        if (!full)
+            fr_log(FR_LOG_WARN, "%s; trying again", err->text);
+        worker_sleep(w, wait_ms);
+        task->attempts += full ? 0 : 1;
     }
 }
 
@@ -303,6 +340,7 @@ static fr_status load_task(struct worker *w, struct fr_task *task,
         .options = &options.load,
         .engine = &fr_bcp_engine,
         .epoch = w->feeds_from_queue ? task->epoch : 0,
+        .truncate_group = task->truncate_group,
         .connect = connect_target,
         .confirm = confirm_lease,
         .on_reject = tell_reject,
@@ -320,7 +358,11 @@ static fr_status load_task(struct worker *w, struct fr_task *task,
     snprintf(job.key.load_id, sizeof job.key.load_id, "%s", task->load_id);
     job.key.range_start = task->range_start;
     job.key.range_end = task->range_end;
-    st = read_options(task, &options, err);
+    fr_settings_init(&options);
+    st = fr_settings_from_text(&options, FR_GROUP_LOAD, task->options, "task options",
+                               err);
+    if (st == FR_OK)
+        st = fr_ledger_place_parse(options.load.ledger_table, &job.key.place, err);
     if (st == FR_OK)
         st = fr_load_options_check_blanks(&options.load, fr_dblib_version(),
                                           job.trims_blanks, err);
@@ -364,19 +406,26 @@ fr_status worker_run_task(struct worker *w, const struct fr_task *given, bool *f
     *failed = false;
     begin_task(w, &task);
     st = load_task(w, &task, &r, &why);
+    if (st == FR_OK)
+        end_pause(w);
     if (st == FR_OK && w->feeds_from_queue)
         st = end_in_queue(w, &task, &r, &why);
     lost = end_task(w);
     if (st != FR_OK) {
         why.status = st;
-        describe_failure(&why, &task, &r, &f);
+        describe_failure(w, &why, &task, &r, &f);
         state = lost || st == FR_EFENCED ? "lost"
                 : w->feeds_from_queue    ? state_after_failure(&f, &task)
                 : st == FR_EINTR         ? "stopped"
                                          : "failed";
-        if (w->feeds_from_queue && !lost && st != FR_EFENCED &&
-            fr_queue_fail(w->control, &task, &f, &accepted, err) != FR_OK)
-            fr_log(FR_LOG_WARN, "task %lld: %s", (long long)task.task_id, err->text);
+        if (w->feeds_from_queue && !lost && st != FR_EFENCED) {
+            if (fr_queue_fail(w->control, &task, &f, &accepted, err) != FR_OK)
+                fr_log(FR_LOG_WARN, "task %lld: %s", (long long)task.task_id, err->text);
+            else if (!accepted)
+                state = "lost"; /* reset, cancelled, or another's by now */
+        }
+        if (w->feeds_from_queue && fr_error_is_storage_full(&why) && f.retryable)
+            w->pause_until_ms = fr_clock_ms() + pause_run(w, why.text);
         *failed = strcmp(state, "failed") == 0;
         /* this worker has been logged in: not a failed start (exit 3) but a failed task
          */
@@ -392,8 +441,10 @@ fr_status worker_run_task(struct worker *w, const struct fr_task *given, bool *f
 
 void worker_task_from_json(const json_t *m, struct fr_task *out)
 {
-    static const char *const keys[] = {"source", "database", "table", "options"};
-    const char **fields[] = {&out->source, &out->database, &out->table, &out->options};
+    static const char *const keys[] = {"source", "database", "table", "options",
+                                       "truncate_group"};
+    const char **fields[] = {&out->source, &out->database, &out->table, &out->options,
+                             &out->truncate_group};
     size_t used = 0;
 
     memset(out, 0, sizeof *out);

@@ -26,10 +26,14 @@ static void on_signal(int number)
  * foreground worker obeys them. */
 static void set_signals(bool is_child)
 {
-    struct sigaction sa = {.sa_handler = is_child ? SIG_IGN : on_signal};
+    struct sigaction sa = {.sa_handler = is_child ? SIG_IGN : on_signal}, hangup;
 
     sigaction(SIGINT, &sa, NULL);
     sigaction(SIGTERM, &sa, NULL);
+    /* the terminal went away; nohup(1) means to go on then */
+    if (is_child ||
+        (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN))
+        sigaction(SIGHUP, &sa, NULL);
     sa.sa_handler = SIG_IGN;
     sigaction(SIGPIPE, &sa, NULL);
 }
@@ -207,6 +211,8 @@ static fr_status next_from_queue(struct worker *w, struct fr_task *out,
         int64_t swept = 0;
         fr_status st;
 
+        if (w->pause_until_ms > fr_clock_ms())
+            worker_sleep(w, w->pause_until_ms - fr_clock_ms());
         if (worker_is_stopped(w))
             return fr_err_set(err, FR_EINTR, "stopped");
         st = fr_queue_claim(w->control, &who, out, err);
@@ -347,8 +353,7 @@ static fr_status arm_and_work(struct worker *w, struct fr_err *err)
 
 static void name_worker(struct worker *w)
 {
-    if (gethostname(w->id.host, sizeof w->id.host - 1) != 0)
-        snprintf(w->id.host, sizeof w->id.host, "unknown");
+    fr_settings_host_name(w->settings, w->id.host, sizeof w->id.host);
     w->id.pid = (int)getpid();
     if (w->id.name[0] == '\0')
         snprintf(w->id.name, sizeof w->id.name, "worker-%d", w->id.pid);

@@ -25,6 +25,8 @@ struct worker {
     int pin_attempts;
     int client_cpu; /* -1 = not pinned */
     bool view_missing_said;
+    unsigned pauses;         /* in a row, because the server has no room */
+    uint64_t pause_until_ms; /* no task is taken before; monotonic */
 
     struct fr_load_progress progress;
     _Atomic int stop;        /* enum fr_stop */
@@ -59,6 +61,8 @@ void keeper_stop(struct worker *w);
 bool worker_wait(struct worker *w, const bool *flag, unsigned timeout_ms);
 void worker_send(struct worker *w, json_t *message);
 bool worker_is_stopped(struct worker *w);
+/* Ends early when the worker is stopped. */
+void worker_sleep(struct worker *w, uint64_t ms);
 /* Asked for by people or the coordinator; never lowers a stop.  Call it without the lock.
  */
 void worker_ask_stop(struct worker *w, enum fr_stop level);

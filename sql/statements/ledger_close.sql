@@ -1,0 +1,11 @@
+/* Nobody may move this head any more; a head that is done is so already.  Answers what it had come to. */
+UPDATE dbo.fullrack_ledger
+SET state = 'closed', updated_at = SYSUTCDATETIME()
+WHERE load_id = @load_id AND range_start = @range_start AND state = 'open';
+INSERT INTO dbo.fullrack_ledger (load_id, range_start, epoch, state, next_offset, next_row,
+    rows_loaded, rows_rejected, rows_skipped, reject_bytes, trimmed_values, batches, plan_hash, source,
+    source_bytes, source_mtime_ns, source_hash, target_object_id, target_create_date)
+SELECT @load_id, @range_start, 0, 'closed', @range_start, 1, 0, 0, 0, 0, 0, 0, 0, @source, 0, 0, 0, 0, '1900-01-01'
+WHERE NOT EXISTS (SELECT 1 FROM dbo.fullrack_ledger WITH (UPDLOCK, HOLDLOCK)
+                  WHERE load_id = @load_id AND range_start = @range_start);
+SELECT state, rows_loaded FROM dbo.fullrack_ledger WHERE load_id = @load_id AND range_start = @range_start;

@@ -1,0 +1,313 @@
+/*
+ * fullrack verify: the queue against the ledger against the target's rows.
+ *
+ * Reads only.  Differences are printed one a line and end it with status 1; what is only
+ * worth knowing (rows that did not come through fullrack) is a note.
+ */
+#include "app/command.h"
+#include "app/open.h"
+#include "control/admin.h"
+#include "db/statements.h"
+#include "db/table.h"
+#include "load/ledger.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE_BYTES = 600, COUNT_SQL_BYTES = 1200 };
+
+struct head {
+    char load_id[FR_GUID_TEXT_BYTES];
+    char state[12];
+    int64_t range_start, epoch, rows, rejected, skipped, object_id;
+    bool is_truncated;
+};
+
+/* Heads of one ledger of one database, sorted; table counts by object. */
+struct heads {
+    struct head *items;
+    size_t count, capacity;
+};
+
+struct verify {
+    struct fr_settings *settings;
+    struct fr_connector connector;
+    struct fr_control *control;
+    json_t *differences, *notes; /* arrays of texts */
+    int64_t tasks, tables;
+};
+
+static void say(json_t *list, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void say(json_t *list, const char *fmt, ...)
+{
+    char line[LINE_BYTES];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(line, sizeof line, fmt, ap);
+    va_end(ap);
+    json_array_append_new(list, json_string(line));
+}
+
+static int64_t number(const struct fr_sql_row *row, size_t i)
+{
+    return row->values[i] == NULL ? 0 : strtoll(row->values[i], NULL, 10);
+}
+
+static fr_status take_head(void *ctx, const struct fr_sql_row *row, struct fr_err *err)
+{
+    struct heads *h = ctx;
+    struct head *one;
+
+    if (h->count == h->capacity) {
+        size_t wanted = h->capacity == 0 ? 64 : 2 * h->capacity;
+
+        one = realloc(h->items, wanted * sizeof *one);
+        if (one == NULL)
+            return fr_err_set(err, FR_ENOMEM, "no memory for the ledger's heads");
+        h->items = one;
+        h->capacity = wanted;
+    }
+    one = &h->items[h->count++];
+    *one = (struct head){.range_start = number(row, 1),
+                         .epoch = number(row, 3),
+                         .rows = number(row, 4),
+                         .rejected = number(row, 5),
+                         .skipped = number(row, 6),
+                         .object_id = number(row, 7),
+                         .is_truncated = number(row, 8) != 0};
+    snprintf(one->load_id, sizeof one->load_id, "%s",
+             row->values[0] == NULL ? "" : row->values[0]);
+    snprintf(one->state, sizeof one->state, "%s",
+             row->values[2] == NULL ? "" : row->values[2]);
+    return FR_OK;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const struct head *x = a, *y = b;
+    int order = strcmp(x->load_id, y->load_id);
+
+    return order != 0
+               ? order
+               : (x->range_start > y->range_start) - (x->range_start < y->range_start);
+}
+
+static const struct head *find_head(const struct heads *h, const struct fr_queued_task *t)
+{
+    struct head key = {.range_start = t->range_start};
+
+    snprintf(key.load_id, sizeof key.load_id, "%s", t->load_id);
+    return h->count == 0 ? NULL : bsearch(&key, h->items, h->count, sizeof key, by_key);
+}
+
+static void compare_task(struct verify *v, const struct fr_queued_task *t,
+                         const struct head *h)
+{
+    long long id = (long long)t->task_id;
+    bool queue_done = strcmp(t->state, "done") == 0;
+    bool head_done = h != NULL && strcmp(h->state, "done") == 0;
+
+    if (queue_done && !head_done)
+        say(v->differences, "task %lld (%s) is done, but its ledger head is %s", id,
+            t->source, h == NULL ? "missing" : h->state);
+    if (h == NULL)
+        return;
+    if (h->epoch > t->epoch)
+        say(v->differences, "task %lld (%s): epoch %lld in the ledger, %lld in the queue",
+            id, t->source, (long long)h->epoch, (long long)t->epoch);
+    if (queue_done && head_done &&
+        (h->rows != t->rows || h->rejected != t->rejected || h->skipped != t->skipped))
+        say(v->differences,
+            "task %lld (%s): %lld rows, %lld rejected, %lld skipped in the queue; %lld, "
+            "%lld, %lld in the ledger",
+            id, t->source, (long long)t->rows, (long long)t->rejected,
+            (long long)t->skipped, (long long)h->rows, (long long)h->rejected,
+            (long long)h->skipped);
+    if (!queue_done && head_done && strcmp(t->state, "active") != 0)
+        say(v->differences, "task %lld (%s) is %s, but all of it is loaded", id,
+            t->source, t->state);
+    if (strcmp(t->state, "cancelled") == 0 && strcmp(h->state, "open") == 0)
+        say(v->differences, "task %lld (%s) is cancelled, but its ledger head is open",
+            id, t->source);
+}
+
+/* The rows of a table against what the ledger accounts for. */
+static fr_status compare_count(struct verify *v, struct fr_sql *s, const char *table,
+                               const struct heads *h, struct fr_err *err)
+{
+    struct fr_table *described = NULL;
+    char sql[COUNT_SQL_BYTES];
+    struct fr_sql_one one = {0};
+    int64_t accounted = 0, rows;
+    fr_status st = fr_table_describe(s, table, &described, err);
+
+    if (st == FR_EDATA) {
+        say(v->differences, "%s", err->text);
+        return FR_OK;
+    }
+    if (st != FR_OK)
+        return st;
+    for (size_t i = 0; i < h->count; i++)
+        if (h->items[i].object_id == described->object_id && !h->items[i].is_truncated)
+            accounted += h->items[i].rows;
+    snprintf(sql, sizeof sql, "SELECT COUNT_BIG(*) FROM %s", described->quoted);
+    st = fr_sql_run(s, sql, fr_sql_take_one, &one, err);
+    rows = fr_sql_one_i64(&one, 0, 0);
+    v->tables++;
+    if (st == FR_OK && rows < accounted)
+        say(v->differences, "%s has %lld rows, the ledger accounts for %lld",
+            described->display, (long long)rows, (long long)accounted);
+    else if (st == FR_OK && rows > accounted)
+        say(v->notes, "%s has %lld rows more than the ledger accounts for",
+            described->display, (long long)(rows - accounted));
+    fr_table_free(&described);
+    return st;
+}
+
+/* A task's ledger: "" where it has none, else its name in `out`. */
+static fr_status ledger_of(const struct fr_queued_task *t, char *out, size_t out_bytes,
+                           struct fr_err *err)
+{
+    struct fr_settings options;
+    fr_status st;
+
+    fr_settings_init(&options);
+    st = fr_settings_from_text(&options, FR_GROUP_LOAD, t->options, "task options", err);
+    if (st == FR_OK && options.load.ledger_choice != 0)
+        out[0] = '\0';
+    else
+        snprintf(out, out_bytes, "%s",
+                 options.load.ledger_table == NULL ? "dbo.fullrack_ledger"
+                                                   : options.load.ledger_table);
+    fr_settings_free(&options);
+    return st;
+}
+
+/* A place: the database and ledger of the tasks from `first` on that share it; their
+ * `options` are emptied, as the sign that they are looked at. */
+static fr_status verify_place(struct verify *v, struct fr_queued_tasks *tasks,
+                              size_t first, const char *ledger, struct fr_err *err)
+{
+    const char *database = tasks->items[first].database;
+    struct fr_head_key key = {.range_start = 0};
+    struct heads h = {0};
+    struct fr_sql *s = NULL;
+    json_t *counted = json_object(); /* tables, as a set */
+    fr_status st = fr_ledger_place_parse(ledger, &key.place, err);
+
+    if (st == FR_OK)
+        st = fr_connector_target(&v->connector, database[0] == '\0' ? NULL : database,
+                                 "fullrack verify", &s, err);
+    if (st == FR_OK)
+        st = fr_ledger_read_all(s, &key.place, take_head, &h, err);
+    if (st == FR_OK && h.count > 0)
+        qsort(h.items, h.count, sizeof *h.items, by_key);
+    for (size_t i = first; st == FR_OK && i < tasks->count; i++) {
+        struct fr_queued_task *t = &tasks->items[i];
+        char other[2 * FR_LEDGER_NAME_BYTES];
+
+        if (t->options[0] == '\0' || strcmp(t->database, database) != 0)
+            continue;
+        st = ledger_of(t, other, sizeof other, err);
+        if (st != FR_OK || strcmp(other, ledger) != 0)
+            continue;
+        compare_task(v, t, find_head(&h, t));
+        if (json_object_get(counted, t->table) == NULL)
+            st = compare_count(v, s, t->table, &h, err);
+        json_object_set_new(counted, t->table, json_true());
+        t->options[0] = '\0';
+    }
+    free(h.items);
+    json_decref(counted);
+    fr_sql_close(&s);
+    return st;
+}
+
+static fr_status verify_claims(struct verify *v, struct fr_err *err)
+{
+    struct fr_sql_one one = {0};
+    fr_status st = fr_control_run(
+        v->control,
+        "SELECT COUNT(*) FROM dbo.scheduler_use WHERE claim_token IS NOT NULL AND "
+        "lease_until < SYSUTCDATETIME()",
+        NULL, 0, fr_sql_take_one, &one, err);
+
+    if (st == FR_OK && fr_sql_one_i64(&one, 0, 0) > 0)
+        say(v->notes, "%lld scheduler claims outlived their workers (free for the next)",
+            (long long)fr_sql_one_i64(&one, 0, 0));
+    return st;
+}
+
+static fr_status verify_all(struct verify *v, struct fr_err *err)
+{
+    struct fr_task_filter everything = {
+        .task_id = -1,
+        .run_id = v->settings->run_id > 0 ? v->settings->run_id : -1,
+        .days = -1};
+    struct fr_queued_tasks tasks = {0};
+    fr_status st = fr_admin_list(v->control, &everything, &tasks, err);
+
+    for (size_t i = 0; st == FR_OK && i < tasks.count; i++) {
+        struct fr_queued_task *t = &tasks.items[i];
+        char ledger[2 * FR_LEDGER_NAME_BYTES];
+
+        if (t->options[0] == '\0' || strcmp(t->server, v->settings->server) != 0)
+            continue;
+        st = ledger_of(t, ledger, sizeof ledger, err);
+        if (st == FR_OK && ledger[0] == '\0')
+            say(v->notes, "task %lld (%s) keeps no ledger: it cannot be verified",
+                (long long)t->task_id, t->source);
+        else if (st == FR_OK)
+            st = verify_place(v, &tasks, i, ledger, err);
+    }
+    for (size_t i = 0; i < tasks.count; i++)
+        v->tasks += strcmp(tasks.items[i].server, v->settings->server) == 0 ? 1 : 0;
+    fr_admin_list_free(&tasks);
+    return st == FR_OK ? verify_claims(v, err) : st;
+}
+
+static void print_verdict(const struct verify *v)
+{
+    size_t i;
+    json_t *line;
+
+    if (v->settings->json) {
+        json_t *doc = json_pack("{s:I, s:I, s:O, s:O}", "tasks", (json_int_t)v->tasks,
+                                "tables", (json_int_t)v->tables, "differences",
+                                v->differences, "notes", v->notes);
+
+        json_dumpf(doc, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+        putchar('\n');
+        json_decref(doc);
+        return;
+    }
+    json_array_foreach(v->differences, i, line) printf("%s\n", json_string_value(line));
+    if (v->settings->quiet)
+        return;
+    json_array_foreach(v->notes, i, line) printf("note: %s\n", json_string_value(line));
+    printf("%lld tasks, %lld tables: %zu differences\n", (long long)v->tasks,
+           (long long)v->tables, json_array_size(v->differences));
+}
+
+int command_verify(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err)
+{
+    struct verify v = {.settings = s, .differences = json_array(), .notes = json_array()};
+    bool differs;
+    fr_status st;
+
+    (void)args;
+    st = open_control(s, &v.connector, &v.control, err);
+    if (st == FR_OK)
+        st = verify_all(&v, err);
+    if (st == FR_OK)
+        print_verdict(&v);
+    differs = json_array_size(v.differences) > 0;
+    json_decref(v.differences);
+    json_decref(v.notes);
+    fr_control_close(&v.control);
+    fr_connector_free(&v.connector);
+    return st == FR_OK ? (differs ? 1 : 0) : fr_status_exit(st);
+}

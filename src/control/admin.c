@@ -1,0 +1,198 @@
+#include "control/admin.h"
+
+#include "control/control_priv.h"
+#include "db/statements.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum task_column {
+    A_TASK_ID,
+    A_LOAD_ID,
+    A_EPOCH,
+    A_STATE,
+    A_RANGE_START,
+    A_SOURCE,
+    A_SERVER,
+    A_DATABASE,
+    A_TABLE,
+    A_OPTIONS,
+    A_ROWS,
+    A_REJECTED,
+    A_SKIPPED,
+    A_TRUNCATE_GROUP,
+    A_COLUMNS
+};
+
+static int64_t number(const struct fr_sql_row *row, enum task_column c)
+{
+    return row->values[c] == NULL ? -1 : strtoll(row->values[c], NULL, 10);
+}
+
+static const char *text(const struct fr_sql_row *row, enum task_column c)
+{
+    return row->values[c] == NULL ? "" : row->values[c];
+}
+
+static bool has_room(struct fr_queued_tasks *list)
+{
+    size_t wanted = list->capacity == 0 ? 64 : 2 * list->capacity;
+    struct fr_queued_task *grown;
+
+    if (list->count < list->capacity)
+        return true;
+    grown = realloc(list->items, wanted * sizeof *grown);
+    if (grown == NULL)
+        return false;
+    list->items = grown;
+    list->capacity = wanted;
+    return true;
+}
+
+static fr_status take_task(void *ctx, const struct fr_sql_row *row, struct fr_err *err)
+{
+    struct fr_queued_tasks *list = ctx;
+    struct fr_queued_task *t;
+
+    if (row->columns != A_COLUMNS)
+        return fr_err_set(err, FR_EPROTO,
+                          "a task has other columns; run `fullrack init`");
+    if (!has_room(list))
+        return fr_err_set(err, FR_ENOMEM, "no memory for the queue's tasks");
+    t = &list->items[list->count++];
+    *t = (struct fr_queued_task){
+        .task_id = number(row, A_TASK_ID),
+        .epoch = number(row, A_EPOCH),
+        .range_start = number(row, A_RANGE_START),
+        .rows = number(row, A_ROWS),
+        .rejected = number(row, A_REJECTED),
+        .skipped = number(row, A_SKIPPED),
+        .source = strdup(text(row, A_SOURCE)),
+        .server = strdup(text(row, A_SERVER)),
+        .database = strdup(text(row, A_DATABASE)),
+        .table = strdup(text(row, A_TABLE)),
+        .options = strdup(text(row, A_OPTIONS)),
+    };
+    snprintf(t->load_id, sizeof t->load_id, "%s", text(row, A_LOAD_ID));
+    snprintf(t->state, sizeof t->state, "%s", text(row, A_STATE));
+    snprintf(t->truncate_group, sizeof t->truncate_group, "%s",
+             text(row, A_TRUNCATE_GROUP));
+    if (t->source == NULL || t->server == NULL || t->database == NULL ||
+        t->table == NULL || t->options == NULL)
+        return fr_err_set(err, FR_ENOMEM, "no memory for the queue's tasks");
+    return FR_OK;
+}
+
+static struct fr_sql_param narrow(const char *name, enum fr_sql_type type, int64_t v)
+{
+    return (struct fr_sql_param){
+        .name = name, .type = type, .number = v, .is_null = v < 0};
+}
+
+fr_status fr_admin_list(struct fr_control *c, const struct fr_task_filter *f,
+                        struct fr_queued_tasks *out, struct fr_err *err)
+{
+    struct fr_sql_param params[] = {
+        narrow("@task_id", FR_SQL_BIGINT, f->task_id),
+        narrow("@run_id", FR_SQL_BIGINT, f->run_id),
+        narrow("@days", FR_SQL_INT, f->days),
+    };
+
+    return fr_control_run(c, fr_stmt_queue_tasks, params, COUNT_OF(params), take_task,
+                          out, err);
+}
+
+void fr_admin_list_free(struct fr_queued_tasks *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        free(list->items[i].source);
+        free(list->items[i].server);
+        free(list->items[i].database);
+        free(list->items[i].table);
+        free(list->items[i].options);
+    }
+    free(list->items);
+    memset(list, 0, sizeof *list);
+}
+
+fr_status fr_admin_retry(struct fr_control *c, const struct fr_task_filter *f,
+                         int64_t *changed, struct fr_err *err)
+{
+    struct fr_sql_param params[] = {
+        narrow("@task_id", FR_SQL_BIGINT, f->task_id),
+        narrow("@run_id", FR_SQL_BIGINT, f->run_id),
+        fr_sql_out("@changed", FR_SQL_INT),
+    };
+    fr_status st = control_call(c, "dbo.sp_retry_work", params, COUNT_OF(params), err);
+
+    *changed = st == FR_OK ? params[2].number : 0;
+    return st;
+}
+
+static struct fr_sql_param guid_or_null(const char *name, const char *guid)
+{
+    bool none = guid == NULL || guid[0] == '\0';
+
+    return (struct fr_sql_param){
+        .name = name, .type = FR_SQL_GUID, .text = none ? NULL : guid, .is_null = none};
+}
+
+fr_status fr_admin_reset(struct fr_control *c, const struct fr_queued_task *t,
+                         const char *truncate_group, bool *changed, struct fr_err *err)
+{
+    struct fr_sql_param params[] = {
+        fr_sql_in_i64("@task_id", t->task_id),
+        fr_sql_in_guid("@load_id", t->load_id),
+        fr_sql_in_bit("@unclaimed", t->epoch == 0),
+        guid_or_null("@truncate_group", truncate_group),
+        fr_sql_out("@changed", FR_SQL_BIT),
+    };
+    fr_status st = control_call(c, "dbo.sp_reset_work", params, COUNT_OF(params), err);
+
+    *changed = st == FR_OK && params[4].number != 0;
+    return st;
+}
+
+fr_status fr_admin_cancel(struct fr_control *c, const struct fr_queued_task *t,
+                          const char *why, bool *changed, struct fr_err *err)
+{
+    struct fr_sql_param params[] = {
+        fr_sql_in_i64("@task_id", t->task_id),
+        fr_sql_in_guid("@load_id", t->load_id),
+        fr_sql_in_bit("@unclaimed", t->epoch == 0),
+        fr_sql_in_text("@error", why),
+        fr_sql_out("@changed", FR_SQL_BIT),
+    };
+    fr_status st = control_call(c, "dbo.sp_cancel_work", params, COUNT_OF(params), err);
+
+    *changed = st == FR_OK && params[4].number != 0;
+    return st;
+}
+
+fr_status fr_admin_forget(struct fr_control *c, const struct fr_queued_task *t,
+                          bool *changed, struct fr_err *err)
+{
+    struct fr_sql_param params[] = {
+        fr_sql_in_i64("@task_id", t->task_id),
+        fr_sql_in_guid("@load_id", t->load_id),
+        fr_sql_out("@changed", FR_SQL_BIT),
+    };
+    fr_status st = control_call(c, "dbo.sp_forget_work", params, COUNT_OF(params), err);
+
+    *changed = st == FR_OK && params[2].number != 0;
+    return st;
+}
+
+fr_status fr_admin_forget_runs(struct fr_control *c, int64_t days, int64_t *forgotten,
+                               struct fr_err *err)
+{
+    struct fr_sql_param params[] = {
+        fr_sql_in_int("@days", days),
+        fr_sql_out("@forgotten", FR_SQL_INT),
+    };
+    fr_status st = control_call(c, "dbo.sp_forget_runs", params, COUNT_OF(params), err);
+
+    *forgotten = st == FR_OK ? params[1].number : 0;
+    return st;
+}

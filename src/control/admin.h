@@ -1,0 +1,50 @@
+/*
+ * admin.h - what people do to the queue: retry, reset, cancel, purge.
+ *
+ * Each changes a task only as it was seen (its load id): one that was reset meanwhile is
+ * left alone.  reset, cancel and purge of a task that somebody claimed come after its
+ * head in the target's ledger was closed (load/ledger.h); who calls sees to that.
+ */
+#ifndef FR_CONTROL_ADMIN_H
+#define FR_CONTROL_ADMIN_H
+
+#include "control/control.h"
+
+/* A task as the queue shows it; texts are owned by the list. */
+struct fr_queued_task {
+    int64_t task_id, epoch, range_start;
+    int64_t rows, rejected, skipped; /* -1 = none yet */
+    char load_id[FR_GUID_TEXT_BYTES];
+    char truncate_group[FR_GUID_TEXT_BYTES]; /* "" = none */
+    char state[12];
+    char *source, *server, *database, *table, *options;
+};
+struct fr_queued_tasks {
+    struct fr_queued_task *items;
+    size_t count, capacity;
+};
+/* Numbers below 0 do not narrow.  days: ended (or was queued) more than so long ago. */
+struct fr_task_filter {
+    int64_t task_id, run_id, days;
+};
+
+/* Adds to `out`, by task_id. */
+fr_status fr_admin_list(struct fr_control *c, const struct fr_task_filter *f,
+                        struct fr_queued_tasks *out, struct fr_err *err);
+void fr_admin_list_free(struct fr_queued_tasks *list);
+
+/* *changed: how many failed tasks are ready again. */
+fr_status fr_admin_retry(struct fr_control *c, const struct fr_task_filter *f,
+                         int64_t *changed, struct fr_err *err);
+/* *changed false: it is no longer as it was listed.  group: of the reset task, NULL =
+ * none. */
+fr_status fr_admin_reset(struct fr_control *c, const struct fr_queued_task *t,
+                         const char *truncate_group, bool *changed, struct fr_err *err);
+fr_status fr_admin_cancel(struct fr_control *c, const struct fr_queued_task *t,
+                          const char *why, bool *changed, struct fr_err *err);
+fr_status fr_admin_forget(struct fr_control *c, const struct fr_queued_task *t,
+                          bool *changed, struct fr_err *err);
+fr_status fr_admin_forget_runs(struct fr_control *c, int64_t days, int64_t *forgotten,
+                               struct fr_err *err);
+
+#endif

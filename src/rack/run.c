@@ -1,0 +1,156 @@
+/* A run as the control database knows it: begun or joined, and summed up at its end. */
+#include "rack/coordinator_priv.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* How long a stopped run tries to say so. */
+enum { STOPPING_RETRY_MS = 5000 };
+
+fr_status run_open(struct coordinator *c, struct fr_err *err)
+{
+    struct fr_queue_state q;
+    json_t *options;
+    char *text;
+    int64_t schedulers = 0;
+    fr_status st;
+
+    st = fr_connector_init(&c->connector, c->settings, err);
+    if (st == FR_OK)
+        st = fr_control_open(fr_connector_control, &c->connector, &c->control, err);
+    if (st == FR_OK)
+        st = fr_control_count_schedulers(c->control, &schedulers, err);
+    if (st == FR_OK)
+        st = fr_queue_state(c->control, c->settings->server, &q, err);
+    if (st != FR_OK)
+        return st;
+    c->tasks_known = q.ready + q.active;
+    if (c->settings->workers == 0)
+        c->settings->workers =
+            schedulers > 0 ? schedulers : sysconf(_SC_NPROCESSORS_ONLN);
+    if (c->settings->run_id > 0) {
+        bool started;
+
+        c->joined = true;
+        c->settings->no_start = true; /* its start flag is another's to raise */
+        c->run_id = c->result->run_id = c->settings->run_id;
+        return fr_run_is_started(c->control, c->run_id, &started, err);
+    }
+    options = fr_settings_to_json(c->settings, FR_GROUP_RUN | FR_GROUP_RACK |
+                                                   FR_GROUP_CLAIM | FR_GROUP_START);
+    text = options == NULL ? NULL : json_dumps(options, JSON_COMPACT);
+    json_decref(options);
+    st = fr_run_begin(c->control, c->host, (int)getpid(), c->settings->workers, text,
+                      &c->run_id, err);
+    free(text);
+    c->result->run_id = c->run_id;
+    return st;
+}
+
+/* A task that this run let go may have been loaded by another host, or reset, meanwhile:
+ * what the queue says of it counts. */
+static fr_status ask_queue_for_states(struct coordinator *c, struct fr_err *err)
+{
+    size_t i;
+    json_t *task;
+    fr_status st = FR_OK;
+
+    json_array_foreach(c->result->tasks, i, task)
+    {
+        struct fr_sql_param params[] = {
+            fr_sql_in_i64("@task_id", fr_ipc_number(task, "task_id", -1))};
+        struct fr_sql_one one = {0};
+        const char *state = fr_ipc_text(task, "state");
+
+        if (st != FR_OK || strcmp(state, "done") == 0 || strcmp(state, "failed") == 0)
+            continue;
+        st = fr_control_run(c->control,
+                            "SELECT state, rows_loaded, rows_rejected FROM "
+                            "dbo.work_queue WHERE task_id = @task_id",
+                            params, 1, fr_sql_take_one, &one, err);
+        if (st != FR_OK || !one.found)
+            continue;
+        json_object_set_new(task, "state", json_string(one.values[0]));
+        json_object_set_new(task, "rows", json_integer(fr_sql_one_i64(&one, 1, 0)));
+        json_object_set_new(task, "rejected", json_integer(fr_sql_one_i64(&one, 2, 0)));
+        if (strcmp(one.values[0], "done") == 0)
+            json_object_set_new(task, "error", json_null());
+    }
+    return st;
+}
+
+/* The queue has the last word on what failed: a worker that died cannot report its task.
+ */
+static fr_status try_close_run(struct coordinator *c, int *exit_status,
+                               struct fr_err *err)
+{
+    struct fr_result_totals t;
+    struct fr_run_totals totals;
+    struct fr_queue_state q;
+    struct fr_sql_param params[] = {fr_sql_in_i64("@run_id", c->run_id)};
+    struct fr_sql_one one = {0};
+    int64_t failed;
+    fr_status st;
+
+    st = ask_queue_for_states(c, err);
+    if (st == FR_OK && !c->stopping && c->started)
+        *exit_status = fr_result_exit(c->result);
+    if (st == FR_OK)
+        st = fr_control_run(c->control,
+                            "SELECT COUNT(*) FROM dbo.work_queue WHERE run_id = @run_id "
+                            "AND state = 'failed'",
+                            params, 1, fr_sql_take_one, &one, err);
+    if (st == FR_OK)
+        st = fr_queue_state(c->control, c->settings->server, &q, err);
+    if (st != FR_OK)
+        return st;
+    failed = fr_sql_one_i64(&one, 0, 0);
+    fr_result_totals(c->result, &t);
+    if (*exit_status == 0 && (failed > 0 || q.ready > 0))
+        *exit_status = 1;
+    totals = (struct fr_run_totals){
+        .state = c->stopping         ? "stopped"
+                 : *exit_status == 0 ? "done"
+                                     : "failed",
+        .start_skew_ms = c->result->start_skew_ms,
+        .doubled_schedulers = c->result->doubled_schedulers,
+        .rows = t.rows,
+        .rejected = t.rejected,
+        .bytes_read = t.bytes_read,
+    };
+    return c->joined ? FR_OK : fr_run_end(c->control, c->run_id, &totals, err);
+}
+
+/*
+ * The control connection idled while the workers loaded: the server may have gone and
+ * come back, or may yet.  Each call of a lost session begins with a new one, and all
+ * calls of try_close_run() may be repeated.
+ */
+void run_close(struct coordinator *c, int *exit_status)
+{
+    uint64_t since_ms = fr_clock_ms();
+    uint64_t limit_ms =
+        c->stopping ? STOPPING_RETRY_MS : (uint64_t)c->settings->retry_for_s * 1000;
+    struct fr_err err = {0};
+
+    for (unsigned round = 1;; round++) {
+        uint64_t wait_ms = round == 1 ? 0 : fr_backoff_ms(round, 250, 5000);
+        fr_status st = try_close_run(c, exit_status, &err);
+
+        if (st == FR_OK)
+            return;
+        if ((st != FR_ELOST && st != FR_ECONNECT) ||
+            fr_clock_ms() - since_ms + wait_ms > limit_ms)
+            break;
+        fr_sleep_ms(wait_ms);
+    }
+    /* the tasks' figures are still worth showing */
+    fr_log(FR_LOG_ERROR, "the end of run %lld could not be recorded: %s",
+           (long long)c->run_id, err.text);
+    if (*exit_status == 0)
+        *exit_status = 1;
+}
