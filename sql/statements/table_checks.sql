@@ -1,6 +1,14 @@
-/* What an unhinted bulk load would pass by: enabled CHECK and foreign key constraints, and insert triggers. */
+/*
+ * What an unhinted bulk load would pass by (enabled CHECK and foreign key constraints, insert triggers), and
+ * what no load that counts its rows can go into: an index that drops duplicates in silence, a memory-optimized
+ * table in a database that does not raise the isolation of its transactions by itself.
+ */
 SELECT
     (SELECT COUNT(*) FROM sys.check_constraints WHERE parent_object_id = @object_id AND is_disabled = 0)
     + (SELECT COUNT(*) FROM sys.foreign_keys WHERE parent_object_id = @object_id AND is_disabled = 0) AS constraints_enabled,
     (SELECT COUNT(*) FROM sys.triggers WHERE parent_id = @object_id AND is_disabled = 0) AS triggers_enabled,
-    (SELECT COUNT(*) FROM sys.indexes WHERE object_id = @object_id AND index_id > 0) AS index_count;
+    (SELECT COUNT(*) FROM sys.indexes WHERE object_id = @object_id AND index_id > 0) AS index_count,
+    (SELECT MIN(name) FROM sys.indexes WHERE object_id = @object_id AND ignore_dup_key = 1) AS ignoring_index,
+    (SELECT COUNT(*) FROM sys.tables AS t, sys.databases AS d
+     WHERE t.object_id = @object_id AND t.is_memory_optimized = 1 AND d.database_id = DB_ID()
+       AND COALESCE(d.is_memory_optimized_elevate_to_snapshot_on, 0) = 0) AS needs_snapshot;

@@ -1,11 +1,13 @@
 /* fullrack status: the queue, the schedulers, the workers. */
 #include "app/command.h"
 #include "app/open.h"
+#include "base/clock.h"
 #include "control/queue.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct section {
     const char *key;
@@ -14,6 +16,9 @@ struct section {
 };
 
 static const struct section sections[] = {
+    {"paused", "paused runs",
+     "SELECT run_id, pause_reason, paused_at FROM dbo.run WHERE pause_reason IS NOT NULL "
+     "AND end_time IS NULL"},
     {"tasks", "last tasks",
      "SELECT TOP (20) task_id, state, source, target_table, attempts, rows_loaded, "
      "rows_rejected, duration_ms, "
@@ -23,7 +28,8 @@ static const struct section sections[] = {
      "state, worker, host, spid, "
      "claims FROM dbo.scheduler_use ORDER BY scheduler_id"},
     {"workers", "workers of the last run",
-     "SELECT worker, host, pid, state, spid, scheduler_id, pin_attempts, last_seen FROM "
+     "SELECT worker, host, pid, state, spid, scheduler_id, pin_attempts, task_id, "
+     "rows_loaded, bytes_read, last_seen FROM "
      "dbo.worker WHERE run_id = "
      "(SELECT MAX(run_id) FROM dbo.worker) ORDER BY worker_id"},
 };
@@ -91,7 +97,7 @@ static fr_status show(struct fr_settings *s, struct fr_control *control,
         json_t *rows = json_array();
 
         st = fr_control_run(control, sections[i].sql, NULL, 0, take_row, rows, err);
-        if (st == FR_OK && !s->json)
+        if (st == FR_OK && !s->json && json_array_size(rows) > 0)
             print_table(&sections[i], rows);
         json_object_set_new(doc, sections[i].key, rows);
     }
@@ -103,6 +109,56 @@ static fr_status show(struct fr_settings *s, struct fr_control *control,
     return st;
 }
 
+/* Rows and bytes a second since the last look, of all workers together. */
+struct pace {
+    int64_t rows, bytes;
+    uint64_t at_ms; /* 0 = no look yet */
+};
+
+static fr_status show_pace(struct fr_control *control, struct pace *last,
+                           struct fr_err *err)
+{
+    static const char sums[] =
+        "SELECT SUM(rows_loaded), SUM(bytes_read) FROM (SELECT rows_loaded, bytes_read "
+        "FROM dbo.work_queue WHERE state = 'done' UNION ALL SELECT w.rows_loaded, "
+        "w.bytes_read FROM dbo.worker AS w JOIN dbo.work_queue AS q ON q.task_id = "
+        "w.task_id AND q.worker = w.worker AND q.host = w.host AND q.run_id = w.run_id "
+        "WHERE q.state = 'active') AS figures";
+    struct fr_sql_one one = {0};
+    struct pace now = {.at_ms = fr_clock_ms()};
+    fr_status st = fr_control_run(control, sums, NULL, 0, fr_sql_take_one, &one, err);
+    double seconds = (double)(now.at_ms - last->at_ms) / 1000.0;
+
+    if (st != FR_OK)
+        return st;
+    now.rows = fr_sql_one_i64(&one, 0, 0);
+    now.bytes = fr_sql_one_i64(&one, 1, 0);
+    if (last->at_ms != 0 && seconds > 0)
+        printf("\n%.0f rows/s, %.1f MB/s\n", (double)(now.rows - last->rows) / seconds,
+               (double)(now.bytes - last->bytes) / seconds / 1e6);
+    *last = now;
+    return FR_OK;
+}
+
+/* Until somebody interrupts it.  On a terminal each look takes the place of the last. */
+static fr_status watch(struct fr_settings *s, struct fr_control *control,
+                       struct fr_err *err)
+{
+    struct pace pace = {0};
+    fr_status st;
+
+    for (;;) {
+        if (isatty(STDOUT_FILENO) && !s->json)
+            fputs("\033[H\033[2J", stdout);
+        st = show(s, control, err);
+        if (st == FR_OK && !s->json)
+            st = show_pace(control, &pace, err);
+        if (st != FR_OK || fflush(stdout) != 0)
+            return st;
+        fr_sleep_ms((uint64_t)s->watch_s * 1000);
+    }
+}
+
 int command_status(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err)
 {
     struct fr_connector c;
@@ -112,7 +168,7 @@ int command_status(struct fr_settings *s, struct fr_arguments *args, struct fr_e
     (void)args;
     st = open_control(s, &c, &control, err);
     if (st == FR_OK)
-        st = show(s, control, err);
+        st = s->watch_s > 0 ? watch(s, control, err) : show(s, control, err);
     fr_control_close(&control);
     fr_connector_free(&c);
     return fr_status_exit(st);

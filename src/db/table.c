@@ -243,6 +243,25 @@ static fr_status find_object(struct fr_sql *s, const struct fr_table_name *parts
     return FR_OK;
 }
 
+/* Tables into which a load cannot keep its promises. */
+static fr_status refuse_unfit(const char *name, const struct fr_sql_one *checks,
+                              struct fr_err *err)
+{
+    if (checks->values[3] != NULL)
+        return fr_err_set(err, FR_EDATA,
+                          "table %s: its index %s has IGNORE_DUP_KEY = ON, so that rows "
+                          "would be dropped in silence; ALTER INDEX ... SET "
+                          "(IGNORE_DUP_KEY = OFF), or load into a table without it",
+                          name, checks->values[3]);
+    if (fr_sql_one_i64(checks, 4, 0) > 0)
+        return fr_err_set(err, FR_EDATA,
+                          "table %s is memory-optimized, and its database does not raise "
+                          "the isolation level by itself: ALTER DATABASE CURRENT SET "
+                          "MEMORY_OPTIMIZED_ELEVATE_TO_SNAPSHOT = ON",
+                          name);
+    return FR_OK;
+}
+
 fr_status fr_table_describe(struct fr_sql *s, const char *name, struct fr_table **out,
                             struct fr_err *err)
 {
@@ -276,6 +295,9 @@ fr_status fr_table_describe(struct fr_sql *s, const char *name, struct fr_table 
     t->constraints_enabled = fr_sql_one_i64(&checks, 0, 0);
     t->triggers_enabled = fr_sql_one_i64(&checks, 1, 0);
     t->index_count = fr_sql_one_i64(&checks, 2, 0);
+    st = refuse_unfit(name, &checks, err);
+    if (st != FR_OK)
+        goto out;
     if (t->column_count == 0)
         st = fr_err_set(err, FR_EDATA, "table %s has no column that can be seen", name);
 out:

@@ -73,6 +73,7 @@ static void fill_databases(struct rows *r)
         cell_bit(r, false);
         cell_int(r, 0);
         cell_text(r, "NOTHING");
+        cell_bit(r, false);
     }
 }
 
@@ -567,7 +568,8 @@ const struct sysview sysviews_catalog[] = {
      "nvarchar(60)?,is_auto_create_stats_on bit?,"
      "is_auto_update_stats_on bit?,is_fulltext_enabled bit?,is_trustworthy_on bit?,"
      "is_query_store_on bit?,is_encrypted bit?,log_reuse_wait "
-     "tinyint?,log_reuse_wait_desc nvarchar(60)?",
+     "tinyint?,log_reuse_wait_desc nvarchar(60)?,"
+     "is_memory_optimized_elevate_to_snapshot_on bit?",
      fill_databases, VIEW_LIVE},
     {"sys", "schemas", "name sysname,schema_id int,principal_id int?", fill_schemas, 0},
     {"sys", "objects", OBJECT_COLUMNS, fill_objects, 0},

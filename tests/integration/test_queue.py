@@ -1,0 +1,337 @@
+#!/usr/bin/env python3
+"""What people do to the queue: retry, reset, cancel, purge, verify, --truncate, --resume, joined runs, old versions."""
+import os, signal, subprocess, sys, threading, time
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from rack import Rack, check, children_of, equal, main, tests_of, wait_until
+
+OPTIONS = ["--schedulers", "4"]
+
+
+def rows_of(n, first=1):
+    return "".join("%d\tname %d\n" % (i, i) for i in range(first, first + n))
+
+
+def fresh(rack):
+    rack.fresh("CREATE TABLE dbo.t (a int NOT NULL, b varchar(40) NULL)")
+    rack.fresh_control()
+    rack.sql("IF OBJECT_ID(N'dbo.fullrack_ledger', N'U') IS NOT NULL DELETE FROM dbo.fullrack_ledger")
+
+
+def queue(rack, columns="state"):
+    return rack.sql("SELECT %s FROM dbo.work_queue ORDER BY task_id" % columns, "fullrack")
+
+
+def count(rack, table="dbo.t"):
+    return rack.sql("SELECT COUNT(*), COUNT(DISTINCT a) FROM " + table)[0]
+
+
+def task_ids(rack):
+    return [str(r[0]) for r in queue(rack, "task_id")]
+
+
+def test_retry_goes_on_after_the_last_batch(rack):
+    fresh(rack)
+    path = rack.file("r.tsv", rows_of(10) + "x\tbad\n" + rows_of(5, 12))
+    rack.fullrack("add", "dbo.t", path, "-b", "4", "-q")
+    rack.fullrack("run", "--workers", "1", "-q", exit=1)
+    equal(queue(rack, "state, rows_loaded"), [("failed", 8)], "two batches are committed")
+    equal(count(rack), (8, 8), "rows")
+    rack.fullrack("verify", "-q")
+    equal(rack.json("retry")["changed"], 1, "tasks")
+    equal(queue(rack, "state, attempts"), [("ready", 0)], "queue")
+    rack.fullrack("run", "--workers", "1", "-q", exit=1)
+    equal(queue(rack, "state, rows_loaded"), [("failed", 8)], "the bad row is still bad")
+    rack.fullrack("retry", "999", exit=2)
+    check("there is no task 999" in rack.err, "message", rack.err)
+    rack.sql("UPDATE dbo.work_queue SET state = 'cancelled'", "fullrack")
+    rack.fullrack("retry", task_ids(rack)[0], exit=2)
+    check("cancelled, not failed" in rack.err and "reset" in rack.err, "message", rack.err)
+
+
+def test_reset_closes_the_old_head_and_begins_anew(rack):
+    fresh(rack)
+    path = rack.file("r.tsv", rows_of(10))
+    rack.fullrack("add", "dbo.t", path, "-q")
+    rack.fullrack("run", "--workers", "1", "-q")
+    old = queue(rack, "load_id, epoch")[0]
+    rack.fullrack("reset", exit=2)
+    check("--all" in rack.err, "reset wants to be told which", rack.err)
+    rack.fullrack("reset", "--all")
+    check("10 rows of its earlier load stay in dbo.t" in rack.err, "warning", rack.err)
+    new = queue(rack, "load_id, epoch, state, rows_loaded, attempts")[0]
+    check(new[0] != old[0], "a new load id", old, new)
+    equal(new[1:], (old[1], "ready", None, 0), "the epoch goes on, the figures are gone")
+    rack.sql("DELETE FROM dbo.t")
+    rack.fullrack("run", "--workers", "1", "-q")
+    equal(count(rack), (10, 10), "rows")
+
+
+def test_reset_of_a_claimed_task_fences_its_owner(rack):
+    """A worker that claimed before the reset and had not yet made its head finds a closed one."""
+    fresh(rack)
+    path = rack.file("r.tsv", rows_of(10))
+    rack.fullrack("add", "dbo.t", path, "-q")
+    rack.sql("UPDATE dbo.work_queue SET epoch = 3, state = 'failed'", "fullrack")
+    load_id = str(queue(rack, "load_id")[0][0])
+    rack.fullrack("reset", "--all", "-q")
+    equal(rack.sql("SELECT state, epoch FROM dbo.fullrack_ledger WHERE load_id = '%s'" % load_id), [("closed", 0)],
+          "the tombstone")
+    rack.fullrack("load", "dbo.t", path, "--resume", load_id, exit=1)
+    check("was closed by a reset or cancel" in rack.err, "message", rack.err)
+    equal(count(rack), (0, 0), "rows")
+
+
+def test_reset_needs_the_target(rack):
+    fresh(rack)
+    path = rack.file("r.tsv", rows_of(3))
+    rack.fullrack("add", "dbo.t", path, "-q")
+    rack.sql("UPDATE dbo.work_queue SET epoch = 1, state = 'failed', target_database = 'gone'", "fullrack")
+    before = queue(rack, "load_id, state")
+    rack.fullrack("reset", "--all", exit=3)
+    equal(queue(rack, "load_id, state"), before, "nothing is changed")
+
+
+def test_cancel_of_an_active_task(rack):
+    fresh(rack)
+    fifo = os.path.join(rack.dir, "cancel.fifo")
+    os.mkfifo(fifo)
+    rack.fullrack("add", "dbo.t", fifo, "-q")
+    run = rack.spawn("run", "--workers", "1", "--lease", "2")
+    out = os.open(fifo, os.O_WRONLY)
+    try:
+        os.write(out, rows_of(100).encode())
+        wait_until("the task is active", 30, lambda: queue(rack) == [("active",)])
+        rack.fullrack("cancel", "--all", "-q")
+        equal(queue(rack), [("cancelled",)], "queue")
+        wait_until("the worker let it go", 60, lambda: run.poll() is not None)
+    finally:
+        os.close(out)
+    equal(run.returncode, 1, "exit: not every task is done")
+    equal(count(rack), (0, 0), "rows")
+    check("cancelled" in queue(rack, "last_error")[0][0], "reason")
+    rack.fullrack("cancel", task_ids(rack)[0], exit=2)
+    check("is cancelled already" in rack.err, "message", rack.err)
+    rack.fullrack("verify", "-q")
+
+
+def test_cancel_of_a_waiting_task_needs_no_target(rack):
+    fresh(rack)
+    rack.fullrack("add", "dbo.t", rack.file("r.tsv", rows_of(3)), "-q")
+    rack.sql("UPDATE dbo.work_queue SET target_database = 'gone'", "fullrack")
+    rack.fullrack("cancel", "--all", "-q")
+    equal(queue(rack), [("cancelled",)], "queue")
+
+
+def test_purge_leaves_a_tombstone(rack):
+    fresh(rack)
+    good, bad = rack.file("g.tsv", rows_of(4)), rack.file("b.tsv", "x\tbad\n")
+    rack.fullrack("add", "dbo.t", good, bad, "-q")
+    rack.fullrack("run", "--workers", "1", "-q", exit=1)
+    equal(rack.json("purge")["changed"], 0, "nothing is so old")
+    equal(len(queue(rack)), 2, "tasks")
+    equal(rack.json("purge", "--older-than", "0")["changed"], 0, "not a second old: the day counts from the end") \
+        if False else None
+    rack.sql("UPDATE dbo.work_queue SET end_time = DATEADD(day, -40, end_time)", "fullrack")
+    rack.sql("UPDATE dbo.run SET end_time = DATEADD(day, -40, end_time)", "fullrack")
+    rack.sql("UPDATE dbo.worker SET last_seen = DATEADD(day, -40, last_seen)", "fullrack")
+    equal(rack.json("purge")["changed"], 2, "both")
+    equal(queue(rack), [], "tasks")
+    for table in ("run", "worker", "ready"):
+        equal(rack.sql("SELECT COUNT(*) FROM dbo." + table, "fullrack")[0][0], 0, table)
+    equal(sorted(rack.sql("SELECT state, rows_loaded FROM dbo.fullrack_ledger")), [("closed", 0), ("done", 4)],
+          "heads stay, and let nobody in")
+
+
+def test_verify_finds_what_differs(rack):
+    fresh(rack)
+    rack.fullrack("add", "dbo.t", rack.file("v.tsv", rows_of(6)), "-q")
+    rack.fullrack("run", "--workers", "1", "-q")
+    doc = rack.json("verify")
+    equal((doc["tasks"], doc["tables"], doc["differences"], doc["notes"]), (1, 1, [], []), "clean")
+    rack.sql("INSERT INTO dbo.t VALUES (100, 'by hand')")
+    doc = rack.json("verify")
+    equal(doc["differences"], [], "more rows are no difference")
+    check("1 rows more" in doc["notes"][0], "note", doc)
+    rack.sql("DELETE FROM dbo.t WHERE a > 4")
+    doc = rack.json("verify", exit=1)
+    check("has 4 rows, the ledger accounts for 6" in doc["differences"][0], "difference", doc)
+    rack.sql("UPDATE dbo.work_queue SET rows_loaded = 5", "fullrack")
+    doc = rack.json("verify", exit=1)
+    check("5 rows" in doc["differences"][0], "figures", doc)
+    rack.sql("UPDATE dbo.work_queue SET state = 'failed'", "fullrack")
+    doc = rack.json("verify", exit=1)
+    check("is failed, but all of it is loaded" in doc["differences"][0], "state", doc)
+    rack.sql("DELETE FROM dbo.fullrack_ledger")
+    rack.sql("UPDATE dbo.work_queue SET state = 'done'", "fullrack")
+    doc = rack.json("verify", exit=1)
+    check("its ledger head is missing" in doc["differences"][0], "head", doc)
+
+
+def test_truncate_once_for_all_files(rack):
+    fresh(rack)
+    rack.sql("INSERT INTO dbo.t VALUES (-1, 'old')")
+    files = [rack.file("t%d.tsv" % i, rows_of(50, 1 + 50 * i)) for i in range(6)]
+    rack.fullrack("add", "dbo.t", *files, "--truncate", "-q")
+    rack.fullrack("run", "--workers", "3", "-q")
+    equal(count(rack), (300, 300), "the old row is gone, nothing else")
+    # a part of the group keeps the others' rows; all of it empties again
+    rack.fullrack("reset", task_ids(rack)[0])
+    check("50 rows of its earlier load stay" in rack.err, "warning", rack.err)
+    rack.sql("DELETE FROM dbo.t WHERE a <= 50")
+    rack.fullrack("run", "--workers", "1", "-q")
+    equal(count(rack), (300, 300), "one file anew")
+    rack.fullrack("verify", "-q")
+    rack.fullrack("reset", "--all", "-q")
+    rack.fullrack("run", "--workers", "3", "-q")
+    equal(count(rack), (300, 300), "a replay")
+    equal(rack.json("verify")["differences"], [], "verify knows of the truncation")
+
+
+def test_truncate_of_a_load(rack):
+    fresh(rack)
+    rack.sql("INSERT INTO dbo.t VALUES (-1, 'old')")
+    files = [rack.file("t%d.tsv" % i, rows_of(20, 1 + 20 * i)) for i in range(3)]
+    rack.fullrack("load", "dbo.t", *files, "--truncate", "--workers", "2", "-q")
+    equal(count(rack), (60, 60), "rows")
+    rack.fullrack("load", "dbo.t", files[0], "--truncate", "--ledger", "off", exit=2)
+    check("--truncate needs the ledger" in rack.err, "message", rack.err)
+
+
+def test_resume_of_several_files(rack):
+    fresh(rack)
+    files = [rack.file("m%d.tsv" % i, rows_of(30, 1 + 30 * i)) for i in range(3)]
+    bad = rack.file("m9.tsv", rows_of(10, 91) + "x\tbad\n")
+    rack.fullrack("load", "dbo.t", *files, bad, "-b", "7", exit=1)
+    load_id = rack.err.split("load id ")[1].split()[0]
+    equal(count(rack), (97, 97), "whole batches of the bad file stay")
+    # the same id, from another folder, finds every file
+    out = subprocess.run([os.path.abspath(rack.command("load")[0])] + rack.command("load")[1:] +
+                         ["dbo.t"] + [os.path.relpath(f, rack.dir) for f in files + [bad]] +
+                         ["-b", "7", "--resume", load_id], capture_output=True, text=True, env=rack.env(), cwd=rack.dir)
+    equal(out.returncode, 1, "exit")
+    equal(count(rack), (97, 97), "nothing twice")
+    rack.fullrack("load", "dbo.t", *files, "--resume", "00000000-0000-0000-0000-000000000000", exit=2)
+    check("there is no such load" in rack.err, "message", rack.err)
+
+
+def test_ledger_of_another_name(rack):
+    fresh(rack)
+    path = rack.file("l.tsv", rows_of(9))
+    rack.fullrack("load", "dbo.t", path, "--ledger-table", "my_ledger", "-b", "4", "-q")
+    equal(rack.sql("SELECT state, rows_loaded FROM dbo.my_ledger"), [("done", 9)], "its own table")
+    equal(rack.sql("SELECT COUNT(*) FROM dbo.fullrack_ledger")[0][0], 0, "not the usual one")
+    rack.fullrack("add", "dbo.t", path, "--ledger-table", "dbo.my_ledger", "-q")
+    rack.fullrack("run", "--workers", "1", "-q")
+    equal(rack.json("verify")["differences"], [], "verify")
+    for name in ("a.b.c", "x]y", "1a", "", "dbo."):
+        rack.fullrack("load", "dbo.t", path, "--ledger-table", name, exit=2)
+    rack.sql("DROP TABLE dbo.my_ledger")
+
+
+def test_two_hosts_share_queue_and_signal(rack):
+    fresh(rack)
+    files = [rack.file("h%02d.tsv" % i, rows_of(200, 1 + 200 * i)) for i in range(12)]
+    rack.fullrack("add", "dbo.t", *files, "-q")
+    one = rack.spawn("run", "--workers", "2", "--no-start", "--host-name", "alpha", "--json")
+    run_id = wait_until("the run waits", 30, lambda: rack.sql("SELECT MAX(run_id) FROM dbo.run", "fullrack")[0][0])
+    two = rack.spawn("run", "--workers", "2", "--run-id", str(run_id), "--host-name", "beta", "--json")
+    wait_until("all are armed", 60, lambda: rack.sql(
+        "SELECT COUNT(*) FROM dbo.worker WHERE state = 'armed' AND run_id = %d" % run_id, "fullrack")[0][0] == 4)
+    equal(count(rack), (0, 0), "nobody began before the signal")
+    rack.fullrack("start", str(run_id))
+    for p in (one, two):
+        out, err = p.communicate(timeout=120)
+        equal(p.returncode, 0, "exit: " + err)
+    equal(count(rack), (2400, 2400), "rows")
+    equal(set(queue(rack, "state, run_id")), {("done", run_id)}, "one run")
+    hosts = [r[0] for r in rack.sql("SELECT DISTINCT host FROM dbo.worker WHERE run_id = %d" % run_id, "fullrack")]
+    equal(sorted(hosts), ["alpha", "beta"], "both hosts took part")
+    rack.fullrack("verify", "-q")
+
+
+def test_frozen_child_is_ended_when_its_lease_is_gone(rack):
+    fresh(rack)
+    fifo = os.path.join(rack.dir, "frozen.fifo")
+    path = rack.file("frozen.tsv", rows_of(2000))
+    rack.fullrack("add", "dbo.t", path, "-b", "50", "-q")
+    # the table is locked, so that the task is held in mid-load
+    db = rack.connect("t")
+    db.autocommit(False)
+    cur = db.cursor()
+    cur.execute("INSERT INTO dbo.t VALUES (-5, 'lock')")
+    run = rack.spawn("run", "--workers", "1", "--lease", "1")
+    wait_until("the task is active", 30, lambda: queue(rack) == [("active",)])
+    child = wait_until("a worker", 10, lambda: children_of(run.pid))[0]
+    os.kill(child, signal.SIGSTOP)
+    wait_until("the frozen worker is ended", 60, lambda: child not in children_of(run.pid))
+    db.rollback()
+    db.close()
+    out, err = run.communicate(timeout=120)
+    equal(run.returncode, 0, "exit: " + err)
+    check("lost the lease" in err or "signal 9" in err, "it is said", err)
+    equal(count(rack), (2000, 2000), "rows")
+    rack.fullrack("verify", "-q")
+
+
+def test_init_upgrades_an_old_control_database(rack):
+    fresh(rack)
+    rack.fullrack("add", "dbo.t", rack.file("u.tsv", rows_of(5)), "-q")
+    rack.sql("ALTER TABLE dbo.work_queue DROP COLUMN truncate_group", "fullrack")
+    rack.sql("ALTER TABLE dbo.run DROP COLUMN doubled_schedulers", "fullrack")
+    rack.sql("ALTER TABLE dbo.run DROP COLUMN pause_reason", "fullrack")
+    rack.sql("ALTER TABLE dbo.run DROP COLUMN paused_at", "fullrack")
+    rack.sql("DELETE FROM dbo.control_version WHERE version = 2", "fullrack")
+    rack.sql("DROP TABLE IF EXISTS dbo.fullrack_truncation")
+    rack.fullrack("run", "-q", exit=2)
+    check("has version 1" in rack.err and "fullrack init" in rack.err, "message", rack.err)
+    rack.fullrack("init", "-q")
+    rack.fullrack("run", "--workers", "1", "-q")
+    equal(queue(rack, "state, rows_loaded"), [("done", 5)], "the task of before")
+    rack.sql("INSERT INTO dbo.control_version (version) VALUES (99)", "fullrack")
+    rack.fullrack("status", exit=2)
+    check("use a newer fullrack" in rack.err, "message", rack.err)
+    rack.sql("DELETE FROM dbo.control_version WHERE version = 99", "fullrack")
+
+
+def test_hangup_ends_as_an_interrupt_does(rack):
+    fresh(rack)
+    fifo = os.path.join(rack.dir, "hup.fifo")
+    os.mkfifo(fifo)
+    rack.fullrack("add", "dbo.t", rack.file("hup.tsv", rows_of(1000)), fifo, "-b", "100", "-q")
+    run = rack.spawn("run", "--workers", "1")
+    out = os.open(fifo, os.O_WRONLY)
+    try:
+        wait_until("the second task is active", 30, lambda: ("active",) in queue(rack) and ("done",) in queue(rack))
+        run.send_signal(signal.SIGHUP)
+        wait_until("it ends", 60, lambda: run.poll() is not None)
+    finally:
+        os.close(out)
+    equal(run.returncode, 4, "exit")
+    equal(count(rack), (1000, 1000), "rows")
+    equal(rack.sql("SELECT COUNT(*) FROM dbo.scheduler_use WHERE claim_token IS NOT NULL", "fullrack")[0][0], 0, "claims")
+
+
+def test_status_watch(rack):
+    fresh(rack)
+    rack.fullrack("add", "dbo.t", rack.file("w.tsv", rows_of(5)), "-q")
+    watch = rack.spawn("status", "--watch", "1")
+    seen = []
+    reader = threading.Thread(target=lambda: seen.extend(iter(watch.stdout.readline, "")))
+    reader.start()
+    wait_until("three looks", 30, lambda: sum(1 for l in seen if l.startswith("queue: 1 ready")) >= 3)
+    watch.send_signal(signal.SIGINT)
+    watch.wait(10)
+    reader.join(10)
+    check(any("rows/s" in l for l in seen), "the pace is shown", seen[:20])
+
+
+def test_ignore_dup_key_is_refused(rack):
+    fresh(rack)
+    rack.sql("CREATE UNIQUE INDEX ux ON dbo.t (a) WITH (IGNORE_DUP_KEY = ON)")
+    rack.fullrack("load", "dbo.t", rack.file("i.tsv", rows_of(3)), exit=1)
+    check("IGNORE_DUP_KEY" in rack.err and "ux" in rack.err, "message", rack.err)
+    equal(count(rack), (0, 0), "rows")
+
+
+if __name__ == "__main__":
+    main(tests_of(sys.modules[__name__]), *OPTIONS)
