@@ -215,6 +215,16 @@ static fr_status choose_groups(struct admin *a, struct fr_queued_tasks *all,
     return st;
 }
 
+/* Its group is a new one: the next run empties the table. */
+static bool will_be_emptied(const struct fr_queued_task *t,
+                            const struct fr_queued_tasks *all)
+{
+    for (size_t i = 0; i < all->count; i++)
+        if (strcmp(all->items[i].truncate_group, t->truncate_group) == 0)
+            return false;
+    return t->truncate_group[0] != '\0';
+}
+
 static void warn_of_rows(const struct fr_queued_task *t, int64_t rows, bool emptied)
 {
     if (rows > 0 && !emptied)
@@ -247,7 +257,7 @@ int command_reset(struct fr_settings *s, struct fr_arguments *args, struct fr_er
         if (st == FR_OK)
             st = fr_admin_reset(a.control, t, t->truncate_group, &changed, err);
         if (st == FR_OK && changed) {
-            warn_of_rows(t, rows, t->truncate_group[0] != '\0');
+            warn_of_rows(t, rows, will_be_emptied(t, &all));
             note(&a, t, rows);
         } else if (st == FR_OK) {
             st = fr_err_set(err, FR_EDB, "task %lld was changed meanwhile: once more",

@@ -4,6 +4,7 @@ INTEGRATION_TESTS = \
 	tests/integration/test_command.py \
 	tests/integration/test_encrypt.py \
 	tests/integration/test_load.py \
+	tests/integration/test_queue.py \
 	tests/integration/test_run.py \
 	tests/integration/test_server.py \
 	tests/integration/test_traps.py \

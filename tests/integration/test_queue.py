@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """What people do to the queue: retry, reset, cancel, purge, verify, --truncate, --resume, joined runs, old versions."""
 import os, signal, subprocess, sys, threading, time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -76,7 +76,7 @@ def test_reset_of_a_claimed_task_fences_its_owner(rack):
     rack.fullrack("reset", "--all", "-q")
     equal(rack.sql("SELECT state, epoch FROM dbo.fullrack_ledger WHERE load_id = '%s'" % load_id), [("closed", 0)],
           "the tombstone")
-    rack.fullrack("load", "dbo.t", path, "--resume", load_id, exit=1)
+    rack.fullrack("load", "dbo.t", path, "--resume", load_id, exit=2)
     check("was closed by a reset or cancel" in rack.err, "message", rack.err)
     equal(count(rack), (0, 0), "rows")
 
@@ -129,8 +129,6 @@ def test_purge_leaves_a_tombstone(rack):
     rack.fullrack("run", "--workers", "1", "-q", exit=1)
     equal(rack.json("purge")["changed"], 0, "nothing is so old")
     equal(len(queue(rack)), 2, "tasks")
-    equal(rack.json("purge", "--older-than", "0")["changed"], 0, "not a second old: the day counts from the end") \
-        if False else None
     rack.sql("UPDATE dbo.work_queue SET end_time = DATEADD(day, -40, end_time)", "fullrack")
     rack.sql("UPDATE dbo.run SET end_time = DATEADD(day, -40, end_time)", "fullrack")
     rack.sql("UPDATE dbo.worker SET last_seen = DATEADD(day, -40, last_seen)", "fullrack")
