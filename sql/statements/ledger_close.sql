@@ -1,7 +1,11 @@
-/* Nobody may move this head any more; a head that is done is so already.  Answers what it had come to. */
+/*
+ * Nobody may move this head any more.  One that is done is so already; with @also_done = 1 (reset) it is closed
+ * as well: its rows no longer count as loaded.  Answers what it had come to.
+ */
 UPDATE dbo.fullrack_ledger
 SET state = 'closed', updated_at = SYSUTCDATETIME()
-WHERE load_id = @load_id AND range_start = @range_start AND state = 'open';
+WHERE load_id = @load_id AND range_start = @range_start
+  AND (state = 'open' OR (state = 'done' AND @also_done = 1));
 INSERT INTO dbo.fullrack_ledger (load_id, range_start, epoch, state, next_offset, next_row,
     rows_loaded, rows_rejected, rows_skipped, reject_bytes, trimmed_values, batches, plan_hash, source,
     source_bytes, source_mtime_ns, source_hash, target_object_id, target_create_date)

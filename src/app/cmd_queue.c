@@ -116,11 +116,11 @@ static fr_status open_target(struct admin *a, const struct fr_queued_task *t,
 
 /* *rows: what it committed and stays in the table. */
 static fr_status close_head(struct admin *a, const struct fr_queued_task *t,
-                            int64_t *rows, struct fr_err *err)
+                            bool also_done, int64_t *rows, struct fr_err *err)
 {
+    struct fr_ledger_closing how = {.source = t->source, .also_done = also_done};
     struct fr_settings options;
     struct fr_head_key key = {.range_start = t->range_start};
-    bool done = false;
     fr_status st;
 
     *rows = t->rows > 0 ? t->rows : 0;
@@ -136,7 +136,7 @@ static fr_status close_head(struct admin *a, const struct fr_queued_task *t,
         if (st == FR_OK)
             st = fr_ledger_create(a->target, &key.place, err);
         if (st == FR_OK)
-            st = fr_ledger_close(a->target, &key, t->source, rows, &done, err);
+            st = fr_ledger_close(a->target, &key, &how, rows, err);
     }
     fr_settings_free(&options);
     return st == FR_OK
@@ -253,7 +253,7 @@ int command_reset(struct fr_settings *s, struct fr_arguments *args, struct fr_er
 
         if (args->count == 0 && strcmp(t->server, s->server) != 0)
             continue;
-        st = close_head(&a, t, &rows, err);
+        st = close_head(&a, t, true, &rows, err);
         if (st == FR_OK)
             st = fr_admin_reset(a.control, t, t->truncate_group, &changed, err);
         if (st == FR_OK && changed) {
@@ -294,7 +294,7 @@ int command_cancel(struct fr_settings *s, struct fr_arguments *args, struct fr_e
                             (long long)t->task_id, t->state);
             break;
         }
-        st = close_head(&a, t, &rows, err);
+        st = close_head(&a, t, false, &rows, err);
         snprintf(why, sizeof why, "cancelled; %lld rows of it stay in the table",
                  (long long)rows);
         if (st == FR_OK)
@@ -344,7 +344,7 @@ int command_purge(struct fr_settings *s, struct fr_arguments *args, struct fr_er
         }
         /* the head of a done task lets nobody in as it is */
         if (strcmp(t->state, "done") != 0)
-            st = close_head(&a, t, &rows, err);
+            st = close_head(&a, t, false, &rows, err);
         if (st == FR_OK)
             st = fr_admin_forget(a.control, t, &changed, err);
         if (st == FR_OK && changed)

@@ -383,13 +383,14 @@ fr_status fr_ledger_step(struct fr_sql *s, const struct fr_head_key *key,
 }
 
 fr_status fr_ledger_close(struct fr_sql *s, const struct fr_head_key *key,
-                          const char *source, int64_t *rows, bool *done,
+                          const struct fr_ledger_closing *how, int64_t *rows,
                           struct fr_err *err)
 {
     struct fr_sql_param params[] = {
         fr_sql_in_guid("@load_id", key->load_id),
         fr_sql_in_i64("@range_start", key->range_start),
-        fr_sql_in_text("@source", source),
+        fr_sql_in_text("@source", how->source),
+        fr_sql_in_bit("@also_done", how->also_done),
     };
     struct fr_sql_one one;
 
@@ -397,7 +398,7 @@ fr_status fr_ledger_close(struct fr_sql *s, const struct fr_head_key *key,
         fr_status st;
 
         memset(&one, 0, sizeof one);
-        st = run_ledger_sql(s, &key->place, fr_stmt_ledger_close, params, 3, &one, err);
+        st = run_ledger_sql(s, &key->place, fr_stmt_ledger_close, params, 4, &one, err);
         /* a worker made it in the same moment (2627), or between the two statements */
         if (st == FR_EDB && err != NULL && err->server_number == DUPLICATE_KEY)
             continue;
@@ -407,6 +408,5 @@ fr_status fr_ledger_close(struct fr_sql *s, const struct fr_head_key *key,
             break;
     }
     *rows = fr_sql_one_i64(&one, 1, 0);
-    *done = strcmp(one.values[0], "done") == 0;
     return FR_OK;
 }

@@ -99,11 +99,15 @@ fr_status fr_ledger_read_all(struct fr_sql *s, const struct fr_ledger_place *pla
 
 /*
  * Let nobody move this head any more (reset, cancel, purge).  Made closed where it is
- * absent, so that a claim from before cannot begin it.  *rows: what it had committed;
- * *done: it was at its end already.
+ * absent, so that a claim from before cannot begin it.  also_done: one that is at its end
+ * is closed, too (reset: its rows are to be loaded anew).  *rows: what it had committed.
  */
+struct fr_ledger_closing {
+    const char *source;
+    bool also_done;
+};
 fr_status fr_ledger_close(struct fr_sql *s, const struct fr_head_key *key,
-                          const char *source, int64_t *rows, bool *done,
+                          const struct fr_ledger_closing *how, int64_t *rows,
                           struct fr_err *err);
 
 #endif
