@@ -111,7 +111,10 @@ GO
 IF OBJECT_ID(N'dbo.sp_sweep_leases', N'P') IS NOT NULL
 DROP PROCEDURE dbo.sp_sweep_leases;
 GO
-/* Tasks whose lease ran out go back to the queue, or fail when they have no attempt left. */
+/*
+ * Tasks whose lease ran out go back to the queue, or fail when they have no attempt left; scheduler claims
+ * whose holder is gone are let go.
+ */
 CREATE PROCEDURE dbo.sp_sweep_leases
     @swept int OUTPUT
 AS
@@ -125,6 +128,9 @@ BEGIN
         last_error = N'the lease of worker ' + COALESCE(worker, N'?') + N' on ' + COALESCE(host, N'?') + N' ran out'
     WHERE state = 'active' AND lease_until < SYSUTCDATETIME();
     SET @swept = @@ROWCOUNT;
+    UPDATE dbo.scheduler_use
+    SET claim_token = NULL, is_pinned = 0, run_id = NULL, worker = NULL, host = NULL, spid = NULL, lease_until = NULL
+    WHERE claim_token IS NOT NULL AND lease_until < SYSUTCDATETIME();
 END;
 GO
 IF OBJECT_ID(N'dbo.sp_renew_lease', N'P') IS NOT NULL

@@ -16,7 +16,7 @@ fr_status run_open(struct coordinator *c, struct fr_err *err)
     struct fr_queue_state q;
     json_t *options;
     char *text;
-    int64_t schedulers = 0;
+    int64_t schedulers = 0, swept;
     fr_status st;
 
     st = fr_connector_init(&c->connector, c->settings, err);
@@ -24,6 +24,8 @@ fr_status run_open(struct coordinator *c, struct fr_err *err)
         st = fr_control_open(fr_connector_control, &c->connector, &c->control, err);
     if (st == FR_OK)
         st = fr_control_count_schedulers(c->control, &schedulers, err);
+    if (st == FR_OK)
+        st = fr_queue_sweep(c->control, &swept, err);
     if (st == FR_OK)
         st = fr_queue_state(c->control, c->settings->server, &q, err);
     if (st != FR_OK)

@@ -1,0 +1,400 @@
+#!/usr/bin/python3
+"""torture.py - break a run at random moments, start it again until it is drained, and count every row.
+
+  torture.py [--scenarios N] [--seed S] [--only K] [-v]      in the build folder (FULLRACK_BUILD)
+
+Each scenario is made from one seed, which is printed when it fails: `--seed S --scenarios 1` runs it alone.  What is
+checked in the end: every row exactly once (count, sum and distinct keys, file by file; what a reset task had loaded
+before is known from its closed ledger head), reject files byte for byte, every queue row, `fullrack verify`, and that
+no scheduler claim is left over.
+"""
+import argparse, collections, gzip, json, os, random, signal, subprocess, sys, time, traceback
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "integration"))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from proxy import Proxy
+from rack import Failed, Rack, check, children_of, equal, wait_until
+
+ROUND_LIMIT_S = 180
+ROUNDS = 12
+SUMMARY = collections.Counter()
+
+
+class TortureRack(Rack):
+    def __init__(self):
+        super().__init__("--schedulers", "4")
+        self.proxy = Proxy(lambda: self.port)
+        self.direct = self.address
+
+    def command(self, *args, database="t"):
+        out = super().command(*args, database=database)
+        out[out.index("-S") + 1] = "127.0.0.1:%d" % self.proxy.port
+        return out
+
+    def restart(self):
+        self.kill_server()
+        self.server.stdout.close()
+        self.start()
+
+
+class File:
+    """A source: its good keys in order, its bad rows as they must stand in the reject file."""
+
+    def __init__(self, rng, rack, number):
+        self.number = number
+        self.keys, self.bad, lines = [], [], []
+        key = number * 1000000
+        for _ in range(rng.randint(50, 2500)):
+            key += 1
+            if rng.random() < 0.01:
+                line = rng.choice(["%d|x%d|bad\n" % (number, key), "%d|\n" % number, "%d|%d|%s\n" % (number, key, "z" * 70)])
+                self.bad.append(line)
+            else:
+                line = "%d|%d|%s\n" % (number, key, "v" * rng.randint(0, 60))
+                self.keys.append(key)
+            lines.append(line)
+        data = "".join(lines).encode()
+        self.is_packed = rng.random() < 0.15
+        self.path = rack.file("f%d.tbl" % number + (".gz" if self.is_packed else ""),
+                              gzip.compress(data, 1) if self.is_packed else data)
+        self.reject = self.path + ".bad"
+
+
+class Scenario:
+    def __init__(self, rack, seed, verbose):
+        self.rack, self.seed, self.verbose = rack, seed, verbose
+        self.rng = random.Random(seed)
+        self.frozen = []
+        self.runs = []
+        self.say("seed %d" % seed)
+
+    def say(self, text):
+        if self.verbose:
+            print("  %8.3f %s" % (time.monotonic() % 1000, text), flush=True)
+
+    # -- the table, the files, the queue
+
+    def prepare(self):
+        rack, rng = self.rack, self.rng
+        rack.proxy.cancel_orders()
+        key = rng.choice(["", "", " CONSTRAINT pk_t PRIMARY KEY"])
+        self.may_double = key == ""
+        rack.fresh("CREATE TABLE dbo.t (f int NOT NULL, a bigint NOT NULL%s, v varchar(60) NULL)" % key)
+        rack.sql("IF OBJECT_ID(N'dbo.fullrack_ledger', N'U') IS NOT NULL DELETE FROM dbo.fullrack_ledger")
+        rack.sql("UPDATE dbo.scheduler_use SET claim_token = NULL, worker = NULL, lease_until = NULL", "fullrack")
+        for table in ("work_queue", "run", "ready", "worker"):
+            rack.sql("DELETE FROM dbo." + table, "fullrack")
+        for name in os.listdir(rack.dir):
+            if name.startswith("f") and ".tbl" in name:
+                os.unlink(os.path.join(rack.dir, name))
+        self.files = [File(rng, rack, i + 1) for i in range(rng.randint(2, 7))]
+        self.lease = rng.choice([1, 1, 2])
+        self.options = ["-t", "|", "-b", str(rng.choice([20, 50, 137, 400, 5000])), "-m", "1000000"]
+
+    def add(self):
+        for f in self.files:
+            self.rack.fullrack("add", "dbo.t", f.path, *self.options, "-e", f.reject, "--max-attempts", "1000", "-q")
+
+    def start_run(self):
+        p = self.rack.spawn("run", "--workers", str(self.rng.randint(1, 4)), "--lease", str(self.lease), "-q",
+                            "--retry-for", "60", "--login-timeout", "5", "--statement-timeout", "20", "--host-name",
+                            self.rng.choice(["alpha", "alpha", "beta"]))
+        self.runs.append(p)
+        return p
+
+    def run_under_way(self):
+        return [p for p in self.runs if p.poll() is None]
+
+    def a_worker(self):
+        all_children = [c for p in self.run_under_way() for c in children_of(p.pid)]
+        return self.rng.choice(all_children) if all_children else None
+
+    # -- what may happen
+
+    def signal_worker(self, number):
+        pid = self.a_worker()
+        if pid is None:
+            return
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            return
+        if number == signal.SIGSTOP:
+            self.frozen.append(pid)
+
+    def kill_worker(self):
+        self.signal_worker(signal.SIGKILL)
+
+    def freeze_worker(self):
+        self.signal_worker(signal.SIGSTOP)
+
+    def thaw_workers(self):
+        for pid in self.frozen:
+            try:
+                os.kill(pid, signal.SIGCONT)
+            except ProcessLookupError:
+                pass
+        self.frozen = []
+
+    def kill_coordinator(self):
+        under_way = self.run_under_way()
+        if under_way:
+            self.rng.choice(under_way).kill()
+
+    def interrupt_coordinator(self):
+        under_way = self.run_under_way()
+        if under_way:
+            self.rng.choice(under_way).send_signal(signal.SIGINT)
+
+    def another_run(self):
+        if len(self.run_under_way()) < 2:
+            self.start_run()
+
+    def kill_server(self):
+        self.rack.restart()
+
+    def cut_one(self):
+        self.rack.proxy.cut(self.rng)
+
+    def cut_all(self):
+        self.rack.proxy.cut(self.rng, True)
+
+    def lose_commit(self):
+        self.rack.proxy.order(self.rng.choice(["before", "after", "after"]))
+
+    def admin(self, *args):
+        """A queue command may be refused (task active, server gone): what counts is the end."""
+        r = subprocess.run(self.rack.command(*args), capture_output=True, timeout=120, env=self.rack.env())
+        check(r.returncode in (0, 1, 2, 3), "fullrack %s: exit %d" % (" ".join(args), r.returncode), r.stderr)
+
+    def a_task(self):
+        ids = self.rack.sql("SELECT task_id, source FROM dbo.work_queue ORDER BY task_id", "fullrack")
+        return self.rng.choice(ids) if ids else (None, None)
+
+    def reset_task(self):
+        task, _ = self.a_task()
+        if task is not None and self.may_double:
+            self.admin("reset", str(task), "-q")
+
+    def replay_task(self):
+        """Cancel, take its rows out, reset: what a person does who wants a file anew."""
+        task, source = self.a_task()
+        if task is None:
+            return
+        self.admin("cancel", str(task), "-q")
+        if self.rack.sql("SELECT state FROM dbo.work_queue WHERE task_id = %d" % task, "fullrack") != [("cancelled",)]:
+            return
+        f = [f for f in self.files if f.path == source][0]
+        self.rack.sql("DELETE FROM dbo.t WHERE f = %d" % f.number)
+        # what was taken out no longer counts
+        self.rack.sql("UPDATE dbo.fullrack_ledger SET rows_loaded = 0 WHERE state = 'closed' AND source = '%s'" % source)
+        self.admin("reset", str(task), "-q")
+
+    def purge_done(self):
+        self.admin("purge", "--older-than", "36500", "-q")
+
+    def retry_failed(self):
+        self.admin("retry", "-q")
+
+    EVENTS = [kill_worker, kill_worker, freeze_worker, thaw_workers, kill_coordinator, interrupt_coordinator, another_run,
+              kill_server, cut_one, cut_one, cut_all, lose_commit, lose_commit, lose_commit, reset_task, replay_task,
+              purge_done, retry_failed]
+
+    def torture(self):
+        for _ in range(self.rng.randint(2, 9)):
+            time.sleep(self.rng.choice([0.0, 0.05, 0.1, 0.2, 0.4, self.lease * 1.5 if self.frozen else 0.1]))
+            if not self.run_under_way() and self.rng.random() < 0.7:
+                self.start_run()
+                time.sleep(self.rng.random() * 0.3)
+            event = self.rng.choice(self.EVENTS)
+            self.say(event.__name__)
+            SUMMARY[event.__name__] += 1
+            event(self)
+
+    # -- the end
+
+    def drain(self):
+        for _ in range(ROUNDS):
+            self.rack.proxy.cancel_orders()
+            if not self.run_under_way():
+                self.admin("retry", "-q")
+                self.start_run()
+            for p in self.runs:
+                try:
+                    p.wait(ROUND_LIMIT_S)
+                except subprocess.TimeoutExpired:
+                    raise Failed("a run did not end within %d s" % ROUND_LIMIT_S)
+            self.thaw_workers()
+            states = {r[0] for r in self.rack.sql("SELECT DISTINCT state FROM dbo.work_queue", "fullrack")}
+            if "cancelled" in states:
+                for task, in self.rack.sql("SELECT task_id FROM dbo.work_queue WHERE state = 'cancelled'", "fullrack"):
+                    self.admin("reset", str(task), "-q")
+            elif states == {"done"}:
+                return
+            time.sleep(0.2)
+        raise Failed("the queue is not drained after %d runs" % ROUNDS)
+
+    def expected(self, f, closed):
+        """Count and sum of a file's keys: all of them once, and what closed heads had loaded from its start."""
+        n, total = len(f.keys), sum(f.keys)
+        for rows in closed:
+            n += rows
+            total += sum(f.keys[:rows])
+        return n, total, len(f.keys)
+
+    def check_rejects(self, f):
+        if not f.bad and not os.path.exists(f.reject):
+            return
+        with open(f.reject, "rb") as file:
+            equal(file.read().decode(), "".join(f.bad), "reject file of " + f.path)
+        with open(f.reject + ".json") as file:
+            equal(len([json.loads(line) for line in file]), len(f.bad), "reasons of " + f.path)
+
+    def check_end(self):
+        sql = self.rack.sql
+        tasks = {r[0]: r[1:] for r in sql("SELECT source, state, rows_loaded, rows_rejected, load_id FROM dbo.work_queue",
+                                          "fullrack")}
+        for f in self.files:
+            closed = [r[0] for r in sql("SELECT rows_loaded FROM dbo.fullrack_ledger WHERE state = 'closed' AND source = '%s'"
+                                        % f.path)]
+            got = sql("SELECT COUNT(*), COALESCE(SUM(a), 0), COUNT(DISTINCT a) FROM dbo.t WHERE f = %d" % f.number)[0]
+            equal(tuple(got), self.expected(f, closed), "count, sum and distinct keys of %s (closed: %r)" % (f.path, closed))
+            equal(tasks[f.path][:3], ("done", len(f.keys), len(f.bad)), "queue row of " + f.path)
+            self.check_rejects(f)
+        others = sql("SELECT COUNT(*) FROM dbo.t")[0][0]
+        equal(others, sum(sql("SELECT COUNT(*) FROM dbo.t WHERE f = %d" % f.number)[0][0] for f in self.files), "all rows")
+        doc = self.rack.json("verify")
+        equal(doc["differences"], [], "verify")
+
+    def check_claims(self):
+        # the claims of killed workers end with their leases; the next run sweeps them
+        wait_until("every lease is over", 30, lambda: sql_count(
+            self.rack, "SELECT COUNT(*) FROM dbo.scheduler_use WHERE claim_token IS NOT NULL AND lease_until >= SYSUTCDATETIME()")
+            == 0)
+        self.rack.fullrack("run", "-q", "--workers", "1")
+        equal(sql_count(self.rack, "SELECT COUNT(*) FROM dbo.scheduler_use WHERE claim_token IS NOT NULL"), 0,
+              "scheduler claims left over")
+
+    def run(self):
+        try:
+            self.prepare()
+            self.add()
+            self.start_run()
+            self.torture()
+            self.drain()
+            self.check_end()
+            self.check_claims()
+        finally:
+            self.thaw_workers()
+            for p in self.run_under_way():
+                p.kill()
+            for p in self.runs:
+                p.communicate()
+            self.rack.started.clear()
+
+
+class LoadScenario(Scenario):
+    """`load` without a queue: its coordinator and workers die, --resume goes on."""
+
+    EVENTS = [Scenario.kill_worker, Scenario.kill_coordinator, Scenario.kill_server, Scenario.cut_one, Scenario.cut_all,
+              Scenario.lose_commit, Scenario.lose_commit, Scenario.freeze_worker, Scenario.thaw_workers]
+
+    def add(self):
+        self.load_id = None
+
+    def start_run(self):
+        rejects = ["-e", os.path.join(self.rack.dir, "f.tbl.bad")]
+        resume = ["--resume", self.load_id] if self.load_id else []
+        p = self.rack.spawn("load", "dbo.t", *[f.path for f in self.files], *self.options, *rejects, *resume, "--workers",
+                            str(self.rng.randint(1, 3)), "--retry-for", "60", "--login-timeout", "5",
+                            "--statement-timeout", "20")
+        self.runs.append(p)
+        if self.load_id is None:
+            line = p.stderr.readline()
+            check(line.startswith("load id "), "the load id comes first: %r" % line)
+            self.load_id = line.split()[2]
+            for f in self.files:
+                f.reject = os.path.join(self.rack.dir, "f.tbl.bad")
+                f.reject += "." + os.path.basename(f.path) if len(self.files) > 1 else ""
+        return p
+
+    def torture(self):
+        # a load is resumed only when the one before is over
+        for _ in range(self.rng.randint(1, 5)):
+            if not self.run_under_way():
+                self.start_run()
+            time.sleep(self.rng.random() * 0.4)
+            event = self.rng.choice(self.EVENTS)
+            self.say(event.__name__)
+            SUMMARY["load " + event.__name__] += 1
+            event(self)
+
+    def drain(self):
+        for _ in range(ROUNDS):
+            self.rack.proxy.cancel_orders()
+            self.thaw_workers()
+            p = self.run_under_way()[0] if self.run_under_way() else None
+            if p is None and self.runs and self.runs[-1].returncode == 0:
+                return
+            try:
+                code = (p or self.start_run()).wait(ROUND_LIMIT_S)
+            except subprocess.TimeoutExpired:
+                raise Failed("a load did not end within %d s" % ROUND_LIMIT_S)
+            if code == 0:
+                return
+            # refused where nothing was begun yet: there is no such load to resume
+            if code == 2 and sql_count(self.rack, "SELECT COUNT(*) FROM t.dbo.fullrack_ledger") == 0:
+                self.load_id = None
+        raise Failed("the load is not through after %d tries" % ROUNDS)
+
+    def check_end(self):
+        for f in self.files:
+            got = self.rack.sql("SELECT COUNT(*), COALESCE(SUM(a), 0), COUNT(DISTINCT a) FROM dbo.t WHERE f = %d" % f.number)[0]
+            equal(tuple(got), self.expected(f, []), "count, sum and distinct keys of " + f.path)
+            self.check_rejects(f)
+
+    def check_claims(self):
+        pass
+
+
+def sql_count(rack, text):
+    return rack.sql(text, "fullrack")[0][0]
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--scenarios", type=int, default=25)
+    p.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 30))
+    p.add_argument("-v", action="store_true")
+    a = p.parse_args()
+    passed = failed = 0
+    started = time.monotonic()
+    rack = TortureRack()
+    print("seeds %d to %d" % (a.seed, a.seed + a.scenarios - 1), flush=True)
+    try:
+        rack.fullrack("init", "-q", "--control-database", "fullrack", database=None)
+        for seed in range(a.seed, a.seed + a.scenarios):
+            kind = LoadScenario if seed % 4 == 3 else Scenario
+            try:
+                kind(rack, seed, a.v).run()
+                passed += 1
+            except Exception as e:
+                failed += 1
+                print("FAIL scenario of seed %d (%s): %s" % (seed, kind.__name__, e), flush=True)
+                if not isinstance(e, Failed):
+                    traceback.print_exc(file=sys.stdout)
+    finally:
+        rack.proxy.close()
+        try:
+            rack.close()
+        except Failed as e:
+            failed += 1
+            print("FAIL end of the server: %s" % e)
+        rack.remove()
+    print(", ".join("%d %s" % (n, what) for what, n in sorted(SUMMARY.items())))
+    print("%.0f s" % (time.monotonic() - started))
+    print("%d passed, %d failed" % (passed, failed))
+    sys.exit(1 if failed or not passed else 0)
+
+
+if __name__ == "__main__":
+    main()
