@@ -1,6 +1,7 @@
 /* A worker process as its coordinator sees it: spawn, pipe, state, end. */
 #include "rack/coordinator_priv.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 
 #include <assert.h>
@@ -154,6 +155,7 @@ static void reset(struct child *child)
     child->task = -1;
     child->held_task = child->asked_task = -1;
     child->lease_misses = 0;
+    child->heard_ms = fr_clock_ms();
     child->rows = child->bytes = child->rejected = 0;
     child->source_bytes = -1;
     child->scheduler_id = -1;

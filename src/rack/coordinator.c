@@ -14,7 +14,9 @@ enum {
     SECOND_STOP_KILLS_MS = 3000,
     RESPAWN_BASE = 10,
     RESPAWN_PER_CHILD = 3,
-    LEASE_WATCH_MIN_MS = 500
+    LEASE_WATCH_MIN_MS = 500,
+    LEASE_WATCH_MAX_MS = 3000,
+    SILENT_MIN_MS = 10000
 };
 
 /* -- messages
@@ -121,6 +123,12 @@ static void on_pin_done(struct child *child, json_t *m)
     start_pin_done(child);
 }
 
+static void on_alive(struct child *child, json_t *m)
+{
+    (void)child;
+    (void)m;
+}
+
 static void on_paused(struct child *child, json_t *m)
 {
     fr_view_interrupt(child->c->view);
@@ -132,18 +140,26 @@ static const struct {
     const char *type;
     void (*handle)(struct child *child, json_t *m);
 } handlers[] = {
-    {"armed", on_armed},         {"end", on_end},
-    {"first-row", on_first_row}, {"next", on_next},
-    {"paused", on_paused},       {"pin-done", on_pin_done},
-    {"pin?", on_pin_wanted},     {"progress", on_progress},
-    {"reject", on_reject},       {"task-begin", on_task_begin},
-    {"task-end", on_task_end},   {"waiting", on_waiting},
+    {"alive", on_alive},
+    {"armed", on_armed},
+    {"end", on_end},
+    {"first-row", on_first_row},
+    {"next", on_next},
+    {"paused", on_paused},
+    {"pin-done", on_pin_done},
+    {"pin?", on_pin_wanted},
+    {"progress", on_progress},
+    {"reject", on_reject},
+    {"task-begin", on_task_begin},
+    {"task-end", on_task_end},
+    {"waiting", on_waiting},
 };
 
 void coordinator_on_message(struct child *child, json_t *m)
 {
     const char *type = fr_ipc_text(m, "type");
 
+    child->heard_ms = fr_clock_ms();
     for (size_t i = 0; i < sizeof handlers / sizeof handlers[0]; i++)
         if (strcmp(handlers[i].type, type) == 0) {
             handlers[i].handle(child, m);
@@ -375,8 +391,36 @@ static void count_doubled(struct coordinator *c)
         c->result->doubled_schedulers = doubled;
 }
 
+/*
+ * A worker without a task that gives no sign of life (stopped by somebody, say) would
+ * keep the run from its end; one with a task is its lease's matter.  When we ourselves
+ * stood still, nobody is to blame.
+ */
+static void end_silent_children(struct coordinator *c)
+{
+    uint64_t now_ms = fr_clock_ms();
+    uint64_t limit_ms = SILENT_MIN_MS + 3 * (uint64_t)c->settings->lease_s * 1000;
+    bool late = now_ms - c->looked_ms > SILENT_MIN_MS / 2;
+
+    c->looked_ms = now_ms;
+    for (size_t i = 0; i < c->child_count; i++) {
+        struct child *child = &c->children[i];
+
+        if (late)
+            child->heard_ms = now_ms;
+        if (child->held_task >= 0 || child->state == CHILD_STARTING ||
+            !child_is_alive(child) || now_ms - child->heard_ms < limit_ms)
+            continue;
+        fr_view_interrupt(c->view);
+        fr_log(FR_LOG_WARN, "worker %s has no task and does not answer: ended",
+               child->name);
+        uv_process_kill(&child->process, SIGKILL);
+    }
+}
+
 static void on_lease_timer(uv_timer_t *timer)
 {
+    end_silent_children(timer->data);
     dbjob_watch_leases(timer->data);
 }
 
@@ -418,10 +462,11 @@ static fr_status open_loop(struct coordinator *c, struct fr_err *err)
     uv_signal_start(&c->sigterm, on_stop_signal, SIGTERM);
     uv_timer_start(&c->start_timer, start_on_timeout,
                    (uint64_t)c->settings->start_timeout_s * 1000, 1000);
+    lease_ms = lease_ms < LEASE_WATCH_MIN_MS   ? LEASE_WATCH_MIN_MS
+               : lease_ms > LEASE_WATCH_MAX_MS ? LEASE_WATCH_MAX_MS
+                                               : lease_ms;
     if (c->load == NULL)
-        uv_timer_start(&c->lease_timer, on_lease_timer,
-                       lease_ms < LEASE_WATCH_MIN_MS ? LEASE_WATCH_MIN_MS : lease_ms,
-                       lease_ms < LEASE_WATCH_MIN_MS ? LEASE_WATCH_MIN_MS : lease_ms);
+        uv_timer_start(&c->lease_timer, on_lease_timer, lease_ms, lease_ms);
     uv_timer_start(&c->view_timer, on_view_timer, fr_view_interval_ms(c->view),
                    fr_view_interval_ms(c->view));
     return FR_OK;

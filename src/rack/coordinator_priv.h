@@ -50,6 +50,7 @@ struct child {
     bool wants_task;
     int64_t held_task, held_epoch;   /* of the queue; -1 = none */
     int64_t asked_task, asked_epoch; /* the same when the queue was last asked */
+    uint64_t heard_ms;               /* its last message; monotonic */
     unsigned lease_misses; /* times in a row that the queue said it is not its task */
 };
 
@@ -74,6 +75,7 @@ struct coordinator {
     uv_signal_t sigint, sigterm, sighup;
     uv_timer_t start_timer, view_timer, kill_timer, lease_timer;
     bool joined;        /* the run is another's; we do not end it */
+    uint64_t looked_ms; /* the last look for workers that stand still */
     bool asking_leases; /* a job is under way */
     struct child *children;
     size_t child_count;

@@ -12,11 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { OBSERVE_MS = 1000, SLEEP_STEP_MS = 100 };
+enum { OBSERVE_MS = 1000, SLEEP_STEP_MS = 100, ALIVE_MS = 1000 };
 
 struct keeper {
     struct worker *w;
-    uint64_t renewed_ms, observed_ms;
+    uint64_t renewed_ms, observed_ms, spoken_ms;
     int64_t rows_seen, bytes_seen;
     int64_t rows_sent, bytes_sent;
     bool first_row_said;
@@ -120,7 +120,7 @@ static void coordinator_is_gone(struct worker *w)
     pthread_mutex_unlock(&w->lock);
 }
 
-static void report_progress(struct keeper *k)
+static void report_progress(struct keeper *k, uint64_t now_ms)
 {
     struct fr_load_progress *p = &k->w->progress;
     int64_t rows = atomic_load(&p->rows), bytes = atomic_load(&p->bytes_read);
@@ -134,8 +134,15 @@ static void report_progress(struct keeper *k)
             k->w->ipc_fd,
             json_pack("{s:s, s:I}", "type", "first-row", "ms", (json_int_t)first), false);
     }
-    if (rows == k->rows_sent && bytes == k->bytes_sent)
+    if (rows == k->rows_sent && bytes == k->bytes_sent) {
+        /* a sign of life, so that a worker that stands still is told from an idle one */
+        if (now_ms - k->spoken_ms >= ALIVE_MS) {
+            k->spoken_ms = now_ms;
+            (void)fr_ipc_send(k->w->ipc_fd, json_pack("{s:s}", "type", "alive"), true);
+        }
         return;
+    }
+    k->spoken_ms = now_ms;
     k->rows_sent = rows;
     k->bytes_sent = bytes;
     (void)fr_ipc_send(k->w->ipc_fd,
@@ -270,7 +277,7 @@ static bool tick(struct keeper *k)
 
     if (atomic_load(&w->progress.first_row_ms) == 0)
         k->first_row_said = false;
-    report_progress(k);
+    report_progress(k, now);
     if (w->control != NULL &&
         now - k->renewed_ms >= (uint64_t)w->settings->lease_s * 1000 / 3) {
         k->renewed_ms = now;

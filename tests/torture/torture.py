@@ -43,7 +43,7 @@ class File:
         self.number = number
         self.keys, self.bad, lines = [], [], []
         key = number * 1000000
-        for _ in range(rng.randint(50, 2500)):
+        for _ in range(rng.randint(50, 9000)):
             key += 1
             if rng.random() < 0.01:
                 line = rng.choice(["%d|x%d|bad\n" % (number, key), "%d|\n" % number, "%d|%d|%s\n" % (number, key, "z" * 70)])
@@ -88,7 +88,7 @@ class Scenario:
                 os.unlink(os.path.join(rack.dir, name))
         self.files = [File(rng, rack, i + 1) for i in range(rng.randint(2, 7))]
         self.lease = rng.choice([1, 1, 2])
-        self.options = ["-t", "|", "-b", str(rng.choice([20, 50, 137, 400, 5000])), "-m", "1000000"]
+        self.options = ["-t", "|", "-b", str(rng.choice([20, 20, 50, 137, 400, 5000])), "-m", "1000000"]
 
     def add(self):
         for f in self.files:
