@@ -136,7 +136,9 @@ static fr_status close_head(struct admin *a, const struct fr_queued_task *t,
         if (st == FR_OK)
             st = fr_ledger_create(a->target, &key.place, err);
         if (st == FR_OK)
-            st = fr_ledger_close(a->target, &key, &how, rows, err);
+            st = fr_ledger_close(a->target, &key, &how, err);
+        if (st == FR_OK)
+            *rows = how.rows;
     }
     fr_settings_free(&options);
     return st == FR_OK

@@ -383,8 +383,7 @@ fr_status fr_ledger_step(struct fr_sql *s, const struct fr_head_key *key,
 }
 
 fr_status fr_ledger_close(struct fr_sql *s, const struct fr_head_key *key,
-                          const struct fr_ledger_closing *how, int64_t *rows,
-                          struct fr_err *err)
+                          struct fr_ledger_closing *how, struct fr_err *err)
 {
     struct fr_sql_param params[] = {
         fr_sql_in_guid("@load_id", key->load_id),
@@ -407,6 +406,7 @@ fr_status fr_ledger_close(struct fr_sql *s, const struct fr_head_key *key,
         if (one.found && one.values[0] != NULL && strcmp(one.values[0], "open") != 0)
             break;
     }
-    *rows = fr_sql_one_i64(&one, 1, 0);
+    how->rows = fr_sql_one_i64(&one, 1, 0);
+    how->done = strcmp(one.values[0], "done") == 0;
     return FR_OK;
 }

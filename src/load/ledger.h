@@ -98,16 +98,18 @@ fr_status fr_ledger_read_all(struct fr_sql *s, const struct fr_ledger_place *pla
                              fr_sql_row_fn row, void *ctx, struct fr_err *err);
 
 /*
- * Let nobody move this head any more (reset, cancel, purge).  Made closed where it is
- * absent, so that a claim from before cannot begin it.  also_done: one that is at its end
- * is closed, too (reset: its rows are to be loaded anew).  *rows: what it had committed.
+ * Let nobody move this head any more (reset, cancel, purge; a source that cannot be read
+ * twice).  Made closed where it is absent, so that a claim from before cannot begin it.
+ * also_done: one that is at its end is closed, too (reset: its rows are to be loaded
+ * anew).
  */
 struct fr_ledger_closing {
     const char *source;
     bool also_done;
+    int64_t rows; /* out: what it had committed */
+    bool done;    /* out: it was at its end, and stays so */
 };
 fr_status fr_ledger_close(struct fr_sql *s, const struct fr_head_key *key,
-                          const struct fr_ledger_closing *how, int64_t *rows,
-                          struct fr_err *err);
+                          struct fr_ledger_closing *how, struct fr_err *err);
 
 #endif

@@ -16,5 +16,7 @@ libfrclient_a_SOURCES += \
 	src/load/plan.c src/load/plan.h \
 	src/load/reject.c src/load/reject.h \
 	src/load/ledger.c src/load/ledger.h \
-	src/load/loader.c src/load/loader.h \
+	src/load/loader.c src/load/loader.h src/load/loader_priv.h \
+	src/load/batch.c \
+	src/load/rows.c \
 	src/load/retry.c

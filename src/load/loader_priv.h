@@ -1,0 +1,62 @@
+/* loader_priv.h - what the parts of one loading attempt share, for load/ only. */
+#ifndef FR_LOAD_LOADER_PRIV_H
+#define FR_LOAD_LOADER_PRIV_H
+
+#include "db/table.h"
+#include "load/loader.h"
+#include "load/plan.h"
+#include "load/reader.h"
+#include "load/reject.h"
+
+struct loader {
+    const struct fr_load_job *job;
+    struct fr_load_result *result;
+    struct fr_sql **session;
+    struct fr_table *table;
+    struct fr_plan *plan;
+    struct fr_reader *reader;
+    struct fr_reject *reject;
+    struct fr_field *fields;
+    struct fr_source *opened; /* the source, until the reader takes it: a FIFO can be
+                                 opened only once */
+    struct fr_source_identity source;
+    bool ledger;
+    struct fr_head head; /* committed */
+    struct fr_head now;  /* as it will be when this batch is committed */
+    uint64_t offset;     /* decoded bytes consumed */
+    int64_t
+        row; /* number of the next row of the source, from 1, the header not counted */
+    bool in_transaction;
+    bool in_doubt;        /* the end was sent to the ledger, and no answer has come yet */
+    struct fr_bulk *bulk; /* open bulk copy of this batch */
+    int64_t batch_rows;
+    uint64_t batch_start;
+    uint64_t sent_before;   /* bytes sent by finished bulk copies */
+    int64_t trimmed_before; /* values trimmed by earlier attempts */
+    int64_t limit_rows;     /* of a batch, 0 = none */
+    uint64_t limit_bytes;
+    int64_t counters_before[4];
+};
+
+/* loader.c: the attempt */
+void loader_publish(struct loader *l);
+bool loader_must_stop(const struct loader *l, enum fr_stop level);
+fr_status loader_start_reader(struct loader *l, struct fr_source **source, uint64_t from,
+                              struct fr_reader **out, struct fr_err *err);
+fr_status loader_open_session(struct loader *l, struct fr_err *err);
+size_t loader_max_row_bytes(const struct loader *l);
+
+/* batch.c: transactions, and the ledger at their ends */
+void loader_publish_committed(struct loader *l);
+fr_status loader_begin_bulk(struct loader *l, struct fr_err *err);
+void loader_drop_batch(struct loader *l);
+fr_status loader_commit_batch(struct loader *l, bool last, struct fr_err *err);
+fr_status loader_ask_ledger(struct loader *l, struct fr_err *err);
+
+/* rows.c: from the source to the bulk copy */
+fr_status loader_load_rows(struct loader *l, struct fr_err *err);
+fr_status loader_read_header(struct loader *l, struct fr_reader *reader,
+                             bool first_reading, struct fr_err *err);
+fr_status loader_relearn_mapping(struct loader *l, struct fr_err *err);
+
+#endif

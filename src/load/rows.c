@@ -1,0 +1,284 @@
+/* Rows: read, judged, converted and sent, or rejected. */
+#include "load/loader_priv.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { PROGRESS_ROWS = 256, REJECTS_TOLD = 5 };
+
+static fr_status read_more(struct loader *l, struct fr_reader *reader, struct fr_err *err)
+{
+    fr_status st;
+
+    atomic_store_explicit(&l->job->progress->reading, 1, memory_order_relaxed);
+    st = fr_reader_more(reader, err);
+    atomic_store_explicit(&l->job->progress->reading, 0, memory_order_relaxed);
+    return st;
+}
+
+/* Take what there is for the whole row: its last field is the one that does not end. */
+static fr_status row_too_long(struct loader *l, const struct fr_window *w,
+                              struct fr_err *err)
+{
+    struct fr_record rec = {.fields = l->fields};
+    char shown[FR_PRINTABLE_BYTES + 4];
+    const char *column;
+    size_t last;
+
+    (void)fr_split_next(fr_plan_splitter(l->plan), w->p, w->n, true, &rec);
+    last = rec.count == 0 ? 0 : rec.count - 1;
+    column = fr_plan_column_of(l->plan, last);
+    fr_printable(last < FR_MAX_FIELDS ? l->fields[last].p : w->p,
+                 last < FR_MAX_FIELDS ? l->fields[last].n : w->n, shown);
+    return fr_err_set(
+        err, FR_EDATA,
+        "field %zu%s%s: \"%s\" does not end within %zu bytes of the row: %s, "
+        "or raise --max-field-bytes",
+        last + 1, column == NULL ? "" : ", column ", column == NULL ? "" : column, shown,
+        loader_max_row_bytes(l),
+        l->job->options->format == FR_FORMAT_CSV
+            ? "close its quote, give the file's row terminator with -r"
+            : "give the file's row terminator with -r");
+}
+
+static fr_status next_record(struct loader *l, struct fr_reader *reader,
+                             struct fr_record *rec, struct fr_err *err)
+{
+    struct fr_window *w = fr_reader_window(reader);
+
+    for (;;) {
+        enum fr_split_result got =
+            fr_split_next(fr_plan_splitter(l->plan), w->p, w->n, w->at_end, rec);
+        fr_status st;
+
+        if (got == FR_SPLIT_ROW)
+            return FR_OK;
+        if (got == FR_SPLIT_END)
+            return FR_EOF;
+        if (w->n > loader_max_row_bytes(l))
+            st = row_too_long(l, w, err);
+        else
+            st = read_more(l, reader, err);
+        if (st != FR_OK)
+            return fr_err_wrap(err, "%s: row %" PRId64 " (byte %" PRIu64 ")",
+                               l->job->source, l->row, l->offset);
+    }
+}
+
+static fr_status row_failed(struct loader *l, const struct fr_row_error *bad,
+                            struct fr_err *err)
+{
+    if (bad->column != NULL && bad->has_value)
+        fr_err_set(err, FR_EDATA, "column %s: \"%s\" %s", bad->column, bad->value,
+                   bad->reason);
+    else if (bad->column != NULL)
+        fr_err_set(err, FR_EDATA, "column %s %s", bad->column, bad->reason);
+    else
+        fr_err_set(err, FR_EDATA, "%s", bad->reason);
+    return fr_err_wrap(err, "%s: row %" PRId64 " (byte %" PRIu64 ")", l->job->source,
+                       l->row, l->offset);
+}
+
+static fr_status reject_row(struct loader *l, const struct fr_record *rec,
+                            const struct fr_row_error *bad, struct fr_err *err)
+{
+    struct fr_rejected_row row = {.source = l->job->source,
+                                  .row = (uint64_t)l->row,
+                                  .offset = l->offset,
+                                  .bytes = fr_reader_window(l->reader)->p,
+                                  .n = rec->total_bytes,
+                                  .why = bad};
+
+    l->now.rejected++;
+    if (l->reject != NULL) {
+        fr_status st = fr_reject_add(l->reject, &row, err);
+
+        if (st != FR_OK)
+            return st;
+    }
+    if (l->now.rejected > l->job->options->max_errors)
+        return row_failed(l, bad, err);
+    if (l->job->on_reject != NULL && l->now.rejected - l->head.rejected <= REJECTS_TOLD &&
+        l->now.rejected <= REJECTS_TOLD) {
+        struct fr_err text;
+
+        (void)row_failed(l, bad, &text);
+        l->job->on_reject(l->job->ctx, text.text);
+    }
+    return FR_OK;
+}
+
+static fr_status load_record(struct loader *l, const struct fr_record *rec,
+                             struct fr_err *err)
+{
+    struct fr_row_error bad;
+    fr_status st;
+    bool mapped = true;
+
+    if (rec->bad != NULL) {
+        fr_plan_split_error(l->plan, rec, &bad);
+        return reject_row(l, rec, &bad, err);
+    }
+    if (!fr_plan_is_mapped(l->plan)) {
+        st = fr_plan_map_count(l->plan, rec->count, &mapped, err);
+        if (st != FR_OK)
+            return st;
+    }
+    if (!mapped || rec->count != fr_plan_field_count(l->plan)) {
+        fr_plan_count_error(l->plan, rec->count, &bad);
+        return reject_row(l, rec, &bad, err);
+    }
+    if (l->bulk == NULL) {
+        st = loader_begin_bulk(l, err);
+        if (st != FR_OK)
+            return st;
+    }
+    st = fr_plan_convert(l->plan, rec, l->bulk, &bad, err);
+    if (st == FR_EDATA)
+        return reject_row(l, rec, &bad, err);
+    if (st != FR_OK)
+        return st;
+    if (atomic_load_explicit(&l->job->progress->first_row_ms, memory_order_relaxed) == 0)
+        atomic_store(&l->job->progress->first_row_ms, fr_clock_ms());
+    st = l->bulk->ops->send(l->bulk, err);
+    l->batch_rows++;
+    l->now.rows++;
+    return st;
+}
+
+static bool batch_is_full(const struct loader *l)
+{
+    int64_t rows = l->batch_rows + (l->now.rejected - l->head.rejected);
+
+    return (l->limit_rows > 0 && rows >= l->limit_rows) ||
+           (l->limit_bytes > 0 && l->offset - l->batch_start >= l->limit_bytes);
+}
+
+static void consume(struct loader *l, const struct fr_record *rec)
+{
+    fr_reader_consume(l->reader, rec->total_bytes);
+    l->offset += rec->total_bytes;
+}
+
+/* A stop that was asked for: keep what this batch has where a part may stay, else drop
+ * it. */
+static fr_status stop_here(struct loader *l, struct fr_err *err)
+{
+    bool may_keep = l->source.can_reread && l->job->options->batch_rows != 0 && l->ledger;
+
+    if (may_keep && !loader_must_stop(l, FR_STOP_NOW)) {
+        fr_status st = loader_commit_batch(l, false, err);
+
+        if (st != FR_OK)
+            return st;
+    }
+    return fr_err_set(err, FR_EINTR, "%s: stopped at row %" PRId64, l->job->source,
+                      l->head.next_row);
+}
+
+static bool in_row_range(const struct loader *l, int64_t row)
+{
+    const struct fr_load_options *o = l->job->options;
+
+    return row >= o->first_row && (o->last_row == 0 || row <= o->last_row);
+}
+
+fr_status loader_load_rows(struct loader *l, struct fr_err *err)
+{
+    struct fr_record rec = {.fields = l->fields};
+    fr_status st = FR_OK;
+
+    for (unsigned tick = 0; st == FR_OK; tick++) {
+        if (tick % PROGRESS_ROWS == 0) {
+            loader_publish(l);
+            if (loader_must_stop(l, FR_STOP_AT_BATCH))
+                return stop_here(l, err);
+        }
+        st = next_record(l, l->reader, &rec, err);
+        if (st == FR_EOF)
+            return loader_commit_batch(l, true, err);
+        if (st != FR_OK)
+            break;
+        if (rec.blank) {
+            l->now.skipped++;
+            consume(l, &rec);
+            continue;
+        }
+        if (in_row_range(l, l->row))
+            st = load_record(l, &rec, err);
+        else
+            l->now.skipped++;
+        consume(l, &rec);
+        l->row++;
+        if (st == FR_OK && batch_is_full(l))
+            st = loader_commit_batch(l, false, err);
+    }
+    return st;
+}
+
+/* The header row: of the first reading, or read again for its names when a load is
+ * resumed. */
+fr_status loader_read_header(struct loader *l, struct fr_reader *reader,
+                             bool first_reading, struct fr_err *err)
+{
+    struct fr_record rec = {.fields = l->fields};
+    fr_status st = FR_OK;
+
+    if (l->job->options->header == FR_HEADER_NONE)
+        return FR_OK;
+    do {
+        st = next_record(l, reader, &rec, err);
+        if (st == FR_EOF)
+            return FR_OK;
+        if (st == FR_OK && !rec.blank && l->job->options->header == FR_HEADER_MATCH) {
+            st = fr_plan_map_header(l->plan, &rec, err);
+            if (st != FR_OK)
+                return fr_err_wrap(err, "%s", l->job->source);
+        }
+        if (st != FR_OK)
+            return st;
+        if (first_reading) {
+            consume(l, &rec);
+            l->now.skipped++;
+        } else {
+            fr_reader_consume(reader, rec.total_bytes);
+        }
+    } while (rec.blank);
+    return FR_OK;
+}
+
+/*
+ * A load that goes on from the middle has to know what the start of the source decided:
+ * the header's names, or the first row within -F and -L with a fitting number of fields.
+ */
+fr_status loader_relearn_mapping(struct loader *l, struct fr_err *err)
+{
+    struct fr_record rec = {.fields = l->fields};
+    struct fr_source *source = NULL;
+    struct fr_reader *reader = NULL;
+    bool mapped = fr_plan_is_mapped(l->plan);
+    uint64_t at = 0;
+    int64_t row = 1;
+    fr_status st;
+
+    if (mapped && l->job->options->header == FR_HEADER_NONE)
+        return FR_OK;
+    st = fr_source_open(l->job->source, l->job->options->encoding, l->job->stop, &source,
+                        err);
+    if (st == FR_OK)
+        st = loader_start_reader(l, &source, 0, &reader, err);
+    if (st == FR_OK)
+        st = loader_read_header(l, reader, false, err);
+    mapped = fr_plan_is_mapped(l->plan);
+    while (st == FR_OK && !mapped && at < (uint64_t)l->head.next_offset) {
+        st = next_record(l, reader, &rec, err);
+        if (st == FR_OK && !rec.blank && rec.bad == NULL && in_row_range(l, row))
+            st = fr_plan_map_count(l->plan, rec.count, &mapped, err);
+        row += rec.blank ? 0 : 1;
+        at += rec.total_bytes;
+        fr_reader_consume(reader, rec.total_bytes);
+    }
+    fr_reader_stop(&reader);
+    fr_source_close(&source);
+    return st == FR_EOF ? FR_OK : st;
+}
