@@ -405,11 +405,15 @@ static void end_silent_children(struct coordinator *c)
     c->looked_ms = now_ms;
     for (size_t i = 0; i < c->child_count; i++) {
         struct child *child = &c->children[i];
+        /* one that starts speaks after it has logged in twice, at most */
+        uint64_t starting_ms = child->state == CHILD_STARTING
+                                   ? 2 * (uint64_t)c->settings->login_timeout_s * 1000
+                                   : 0;
 
         if (late)
             child->heard_ms = now_ms;
-        if (child->held_task >= 0 || child->state == CHILD_STARTING ||
-            !child_is_alive(child) || now_ms - child->heard_ms < limit_ms)
+        if (child->held_task >= 0 || child->state == CHILD_GONE ||
+            now_ms - child->heard_ms < limit_ms + starting_ms)
             continue;
         fr_view_interrupt(c->view);
         fr_log(FR_LOG_WARN, "worker %s has no task and does not answer: ended",

@@ -91,8 +91,12 @@ class Scenario:
         self.options = ["-t", "|", "-b", str(rng.choice([20, 20, 50, 137, 400, 5000])), "-m", "1000000"]
 
     def add(self):
-        for f in self.files:
-            self.rack.fullrack("add", "dbo.t", f.path, *self.options, "-e", f.reject, "--max-attempts", "1000", "-q")
+        rejects = os.path.join(self.rack.dir, "f.tbl.bad")
+        doc = self.rack.json("add", "dbo.t", *[f.path for f in self.files], *self.options, "-e", rejects, "--max-attempts",
+                             "1000")
+        for f, task in zip(self.files, doc["tasks"]):
+            equal(task["source"], f.path, "tasks in the order given")
+            f.reject = "%s.%s.%d" % (rejects, os.path.basename(f.path), task["task_id"])
 
     def start_run(self):
         p = self.rack.spawn("run", "--workers", str(self.rng.randint(1, 4)), "--lease", str(self.lease), "-q",
