@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MAX_SCHEDULERS = 4096, MAX_STATEMENT_BYTES = 1024 };
 
@@ -76,11 +77,20 @@ static fr_status ask_schedulers(const struct fr_connector *c, struct scheduler_l
     return st;
 }
 
+/* The control database is the target database itself. */
+static bool is_shared(const struct fr_settings *s)
+{
+    return s->database != NULL &&
+           strcmp(s->database, fr_settings_control_database(s)) == 0 &&
+           strcmp(s->server, fr_settings_control_server(s)) == 0;
+}
+
 int command_init(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err)
 {
     struct scheduler_list list = {.count = 0};
     struct fr_connector c;
-    struct fr_sql *control = NULL;
+    struct fr_sql *session = NULL;
+    struct fr_control *control = NULL;
     int64_t total = 0;
     bool shown = false;
     fr_status st;
@@ -90,9 +100,12 @@ int command_init(struct fr_settings *s, struct fr_arguments *args, struct fr_err
     if (st == FR_OK)
         st = create_database(&c, fr_settings_control_database(s), err);
     if (st == FR_OK)
-        st = fr_connector_control(&c, &control, err);
+        st = fr_connector_control(&c, &session, err);
     if (st == FR_OK)
-        st = fr_control_install(control, err);
+        st = fr_control_install(session, is_shared(s), err);
+    fr_sql_close(&session);
+    if (st == FR_OK)
+        st = fr_control_open(fr_connector_control, &c, &control, err);
     if (st == FR_OK)
         st = ask_schedulers(&c, &list, &shown, err);
     if (st == FR_OK && !shown)
@@ -113,7 +126,7 @@ int command_init(struct fr_settings *s, struct fr_arguments *args, struct fr_err
                shown ? ""
                      : " (the server does not show its schedulers: add rows to "
                        "scheduler_use for more)");
-    fr_sql_close(&control);
+    fr_control_close(&control);
     fr_connector_free(&c);
     return fr_status_exit(st);
 }

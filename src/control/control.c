@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The queue's schema inside a database that it shares. */
+#define FR_CONTROL_SCHEMA "fullrack"
+enum { MAX_SCRIPT_BYTES = 1 << 18 };
 /* The last version sql/control_tables.sql makes. */
 enum { CONTROL_VERSION = 2 };
 /* Sweeping takes the claim's index before the row, the end of a task the row before it.
@@ -21,6 +24,7 @@ struct fr_control {
      * it is */
     pthread_mutex_t lock;
     struct fr_sql *session;
+    bool own_schema; /* not dbo */
     bool in_transaction;
     uint64_t asked_ms; /* the session's last call, by fr_clock_ms() */
 };
@@ -43,22 +47,43 @@ static fr_status ensure_session(struct fr_control *c, struct fr_err *err)
     return c->session != NULL ? FR_OK : c->connect(c->ctx, &c->session, err);
 }
 
-/* Tables of an older version lack columns, those of a newer one may mean other things. */
-static fr_status check_version(struct fr_sql *s, struct fr_err *err)
+/* Our names as they are written in sql/, where the queue lies in a schema of its own. */
+static fr_status localize(const char *sql, struct fr_buf *out, struct fr_err *err)
+{
+    static const struct fr_sql_name names[] = {{"dbo.", FR_CONTROL_SCHEMA "."}};
+
+    fr_buf_init(out, MAX_SCRIPT_BYTES);
+    return fr_sql_rename(sql, names, COUNT_OF(names), out, err);
+}
+
+/* Inside a database that has other things, the queue has a schema of its own; in one of
+ * its own it is dbo's. */
+static fr_status find_schema(struct fr_sql *s, bool *own_schema, struct fr_err *err)
 {
     struct fr_sql_one one = {0};
-    int64_t version;
-    fr_status st = fr_sql_run(s, "SELECT OBJECT_ID(N'dbo.sp_get_work', N'P')",
-                              fr_sql_take_one, &one, err);
+    fr_status st =
+        fr_sql_run(s,
+                   "SELECT OBJECT_ID(N'" FR_CONTROL_SCHEMA ".sp_get_work', N'P'), "
+                   "OBJECT_ID(N'dbo.sp_get_work', N'P')",
+                   fr_sql_take_one, &one, err);
 
     if (st != FR_OK)
         return st;
-    if (!one.found || one.values[0] == NULL)
+    *own_schema = one.found && one.values[0] != NULL;
+    if (!one.found || (one.values[0] == NULL && one.values[1] == NULL))
         return fr_err_set(err, FR_EARG,
                           "the control database has no queue: run `fullrack init` first");
-    memset(&one, 0, sizeof one);
-    st = fr_sql_run(s, "SELECT MAX(version) FROM dbo.control_version", fr_sql_take_one,
-                    &one, err);
+    return FR_OK;
+}
+
+/* Tables of an older version lack columns, those of a newer one may mean other things. */
+static fr_status check_version(struct fr_control *c, struct fr_err *err)
+{
+    struct fr_sql_one one = {0};
+    int64_t version;
+    fr_status st = fr_control_run(c, "SELECT MAX(version) FROM dbo.control_version", NULL,
+                                  0, fr_sql_take_one, &one, err);
+
     if (st != FR_OK)
         return st;
     version = fr_sql_one_i64(&one, 0, 0);
@@ -85,7 +110,9 @@ fr_status fr_control_open(fr_control_connect_fn connect, void *ctx,
     c->ctx = ctx;
     st = ensure_session(c, err);
     if (st == FR_OK)
-        st = check_version(c->session, err);
+        st = find_schema(c->session, &c->own_schema, err);
+    if (st == FR_OK)
+        st = check_version(c, err);
     if (st == FR_OK)
         *out = c;
     else
@@ -108,10 +135,15 @@ fr_status control_call_row(struct fr_control *c, const char *procedure,
                            struct fr_sql_one *row, struct fr_err *err)
 {
     struct fr_err local;
+    struct fr_buf renamed;
     fr_status st;
 
     if (err == NULL)
         err = &local;
+    if (c->own_schema) {
+        st = localize(procedure, &renamed, err);
+        procedure = fr_buf_text(&renamed);
+    }
     pthread_mutex_lock(&c->lock);
     for (int tries = 1;; tries++) {
         st = ensure_session(c, err);
@@ -124,6 +156,8 @@ fr_status control_call_row(struct fr_control *c, const char *procedure,
             break;
     }
     pthread_mutex_unlock(&c->lock);
+    if (c->own_schema)
+        fr_buf_free(&renamed);
     return st == FR_OK ? FR_OK : fr_err_wrap(err, "control database");
 }
 
@@ -137,8 +171,13 @@ fr_status fr_control_run(struct fr_control *c, const char *sql,
                          struct fr_sql_param *params, size_t count, fr_sql_row_fn row,
                          void *ctx, struct fr_err *err)
 {
+    struct fr_buf renamed;
     fr_status st;
 
+    if (c->own_schema) {
+        st = localize(sql, &renamed, err);
+        sql = fr_buf_text(&renamed);
+    }
     pthread_mutex_lock(&c->lock);
     st = ensure_session(c, err);
     if (st == FR_OK && count > 0)
@@ -146,6 +185,8 @@ fr_status fr_control_run(struct fr_control *c, const char *sql,
     else if (st == FR_OK)
         st = fr_sql_run(c->session, sql, row, ctx, err);
     pthread_mutex_unlock(&c->lock);
+    if (c->own_schema)
+        fr_buf_free(&renamed);
     return st == FR_OK ? FR_OK : fr_err_wrap(err, "control database");
 }
 
@@ -174,32 +215,61 @@ void fr_control_rollback(struct fr_control *c)
     c->in_transaction = false;
 }
 
-fr_status fr_control_install(struct fr_sql *s, struct fr_err *err)
+static fr_status run_script(struct fr_sql *s, const char *name, const char *script,
+                            bool own_schema, struct fr_err *err)
 {
-    fr_status st = fr_script_run(s, fr_script_control_tables, err);
+    struct fr_buf renamed;
+    fr_status st;
 
+    fr_buf_init(&renamed, MAX_SCRIPT_BYTES);
+    if (own_schema)
+        st = localize(script, &renamed, err);
+    else
+        st = FR_OK;
+    if (st == FR_OK)
+        st = fr_script_run(s, own_schema ? fr_buf_text(&renamed) : script, err);
+    fr_buf_free(&renamed);
+    return st == FR_OK ? FR_OK : fr_err_wrap(err, "%s", name);
+}
+
+fr_status fr_control_install(struct fr_sql *s, bool own_schema, struct fr_err *err)
+{
+    bool has_own;
+    fr_status st;
+
+    /* what is there stays where it is */
+    if (find_schema(s, &has_own, NULL) == FR_OK)
+        own_schema = has_own;
+    st = own_schema
+             ? fr_sql_run(s,
+                          "IF SCHEMA_ID(N'" FR_CONTROL_SCHEMA
+                          "') IS NULL EXEC(N'CREATE SCHEMA " FR_CONTROL_SCHEMA "')",
+                          NULL, NULL, err)
+             : FR_OK;
     if (st != FR_OK)
-        return fr_err_wrap(err, "sql/control_tables.sql");
-    st = fr_script_run(s, fr_script_control_procedures, err);
-    return st == FR_OK ? FR_OK : fr_err_wrap(err, "sql/control_procedures.sql");
+        return fr_err_wrap(err, "making the schema " FR_CONTROL_SCHEMA);
+    st = run_script(s, "sql/control_tables.sql", fr_script_control_tables, own_schema,
+                    err);
+    if (st == FR_OK)
+        st = run_script(s, "sql/control_procedures.sql", fr_script_control_procedures,
+                        own_schema, err);
+    return st;
 }
 
 static const char count_schedulers[] = "SELECT COUNT(*) FROM dbo.scheduler_use";
 
-fr_status fr_control_fill_schedulers(struct fr_sql *s, const int *ids, size_t count,
+fr_status fr_control_fill_schedulers(struct fr_control *c, const int *ids, size_t count,
                                      int64_t *total, struct fr_err *err)
 {
-    struct fr_sql_one one = {0};
-    fr_status st = fr_sql_run(s, count_schedulers, fr_sql_take_one, &one, err);
+    fr_status st = fr_control_count_schedulers(c, total, err);
 
-    *total = fr_sql_one_i64(&one, 0, 0);
     /* rows that are there are the DBA's choice of how many loads may run */
     if (st != FR_OK || *total > 0)
         return st;
     for (size_t i = 0; st == FR_OK && i < count; i++) {
         struct fr_sql_param params[] = {fr_sql_in_int("@scheduler_id", ids[i])};
 
-        st = fr_sql_call(s, "dbo.sp_add_scheduler", params, 1, NULL, NULL, err);
+        st = control_call(c, "dbo.sp_add_scheduler", params, 1, err);
     }
     *total = (int64_t)count;
     return st;

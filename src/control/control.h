@@ -24,11 +24,12 @@ fr_status fr_control_open(fr_control_connect_fn connect, void *ctx,
                           struct fr_control **out, struct fr_err *err);
 void fr_control_close(struct fr_control **cp);
 
-/* Create or upgrade the tables and procedures in the session's database. */
-fr_status fr_control_install(struct fr_sql *s, struct fr_err *err);
+/* Create or upgrade the tables and procedures in the session's database; own_schema: in
+ * the schema fullrack (a database with other things in it) and not in dbo. */
+fr_status fr_control_install(struct fr_sql *s, bool own_schema, struct fr_err *err);
 /* Rows of scheduler_use: made from `ids` where there are none yet; *total: how many there
  * are now. */
-fr_status fr_control_fill_schedulers(struct fr_sql *s, const int *ids, size_t count,
+fr_status fr_control_fill_schedulers(struct fr_control *c, const int *ids, size_t count,
                                      int64_t *total, struct fr_err *err);
 fr_status fr_control_count_schedulers(struct fr_control *c, int64_t *out,
                                       struct fr_err *err);

@@ -291,6 +291,21 @@ def test_init_upgrades_an_old_control_database(rack):
     rack.sql("DELETE FROM dbo.control_version WHERE version = 99", "fullrack")
 
 
+def test_control_inside_the_target_database(rack):
+    fresh(rack)
+    more = ["--control-database", "t"]
+    rack.fullrack("init", "-q", *more)
+    equal(rack.sql("SELECT OBJECT_ID(N'dbo.work_queue'), SCHEMA_NAME(schema_id) FROM sys.tables WHERE name = 'work_queue'"),
+          [(None, "fullrack")], "a schema of its own")
+    rack.fullrack("add", "dbo.t", rack.file("c.tsv", rows_of(8)), "-q", *more)
+    equal(rack.json("run", "--workers", "1", *more)["rows"], 8, "rows")
+    rack.fullrack("init", "-q", *more)
+    equal(rack.json("verify", *more)["differences"], [], "verify")
+    rack.fullrack("status", *more)
+    equal(rack.json("reset", "--all", *more)["changed"], 1, "reset")
+    equal(queue(rack), [], "the other queue has nothing of it")
+
+
 def test_hangup_ends_as_an_interrupt_does(rack):
     fresh(rack)
     fifo = os.path.join(rack.dir, "hup.fifo")
