@@ -470,6 +470,9 @@ static bool insert_rows(struct binder *b, struct bulk_spool *s,
             ok = identity_next(&ids, &row[id_at]);
         ok = ok && (!version || write_rowversion(b, t, row)) &&
              writer_insert(&w, row, NULL);
+        /* the next row's cells are written over these */
+        for (size_t i = 0; version && i < t->ncolumns; i++)
+            value_free(&row[i]);
     }
     ok = ok && got == 0 && identity_close(&ids, false);
     if (ok && !s->checked)
