@@ -179,7 +179,7 @@ static fr_status check_hint(const struct fr_load_options *o, const struct fr_tab
     if (strcasecmp(o->hint, "TABLOCK") != 0)
         return fr_err_set(err, FR_EARG,
                           "--hint %s: takes auto, none or TABLOCK: the bcp engine can "
-                          "carry no other",
+                          "carry no other (db-lib sends one hint and drops its argument)",
                           o->hint);
     if (needed == NULL && o->keep_nulls)
         needed = "KEEP_NULLS";
@@ -208,12 +208,6 @@ static fr_status check_options(const struct fr_load_options *o, const struct fr_
     if (o->first_row < 1 || (o->last_row != 0 && o->last_row < o->first_row))
         return fr_err_set(err, FR_EARG, "-F/-L: there is no row between %lld and %lld",
                           (long long)o->first_row, (long long)o->last_row);
-    if (o->hint != NULL && strcasecmp(o->hint, "auto") != 0 &&
-        strcasecmp(o->hint, "none") != 0 && strcasecmp(o->hint, "TABLOCK") != 0)
-        return fr_err_set(err, FR_EARG,
-                          "--hint %s: the bcp engine takes auto, none or TABLOCK (db-lib "
-                          "sends one hint and drops its argument)",
-                          o->hint);
     for (size_t i = 0; i < o->date_formats.count; i++) {
         const char *item = o->date_formats.items[i];
         size_t n = strcspn(item, "="), column = fr_table_find_column(t, item, n);
@@ -351,6 +345,35 @@ uint64_t fr_plan_hash(const struct fr_plan *p)
     return h & INT64_MAX;
 }
 
+/* Undo doubled quotes into the scratch; f then points there. */
+static fr_status unquote(struct fr_plan *p, struct fr_field *f, struct fr_err *err)
+{
+    if (p->scratch_bytes < f->n) {
+        char *grown = realloc(p->scratch, f->n * 2);
+
+        if (grown == NULL)
+            return fr_err_set(err, FR_ENOMEM, "no memory for a field of %zu bytes", f->n);
+        p->scratch = grown;
+        p->scratch_bytes = f->n * 2;
+    }
+    f->n = fr_field_unquote(p->splitter, f, p->scratch);
+    f->p = p->scratch;
+    return FR_OK;
+}
+
+/* char and nchar get their blanks back from the server; the library leaves a text's first
+ * character, be it a blank. */
+static void count_trimmed(struct fr_plan *p, const struct fr_column *column,
+                          const struct fr_converter *c, const struct fr_field *f)
+{
+    bool asked = p->options->trailing_blanks == FR_BLANKS_TRIM;
+
+    if (c->is_text && f->n > (asked ? 0 : 1) && f->p[f->n - 1] == ' ' &&
+        (asked || p->library_trims) && column->type != FR_TYPE_CHAR &&
+        column->type != FR_TYPE_NCHAR)
+        p->trimmed_values++;
+}
+
 fr_status fr_plan_map_header(struct fr_plan *p, const struct fr_record *header,
                              struct fr_err *err)
 {
@@ -359,11 +382,13 @@ fr_status fr_plan_map_header(struct fr_plan *p, const struct fr_record *header,
     if (st == FR_OK && header->count > FR_MAX_FIELDS)
         st = fr_err_set(err, FR_EARG, "header: more than %d fields", FR_MAX_FIELDS);
     for (size_t i = 0; st == FR_OK && i < header->count; i++) {
-        const char *name = header->fields[i].p;
-        size_t n = header->fields[i].n;
+        struct fr_field f = header->fields[i];
 
-        fr_trim_blanks(&name, &n);
-        st = map_name(p, i, name, n, "header", err);
+        if (f.has_quotes)
+            st = unquote(p, &f, err);
+        fr_trim_blanks(&f.p, &f.n);
+        if (st == FR_OK)
+            st = map_name(p, i, f.p, f.n, "header", err);
     }
     if (st == FR_OK)
         st = check_required(p, err);
@@ -460,35 +485,6 @@ static fr_status set_null(const struct fr_plan *p, const struct fr_column *colum
                 : "is NULL, which the column does not take");
     *cell->length = FR_CELL_NULL;
     return FR_OK;
-}
-
-/* Undo doubled quotes into the scratch; f then points there. */
-static fr_status unquote(struct fr_plan *p, struct fr_field *f, struct fr_err *err)
-{
-    if (p->scratch_bytes < f->n) {
-        char *grown = realloc(p->scratch, f->n * 2);
-
-        if (grown == NULL)
-            return fr_err_set(err, FR_ENOMEM, "no memory for a field of %zu bytes", f->n);
-        p->scratch = grown;
-        p->scratch_bytes = f->n * 2;
-    }
-    f->n = fr_field_unquote(p->splitter, f, p->scratch);
-    f->p = p->scratch;
-    return FR_OK;
-}
-
-/* char and nchar get their blanks back from the server; the library leaves a text's first
- * character, be it a blank. */
-static void count_trimmed(struct fr_plan *p, const struct fr_column *column,
-                          const struct fr_converter *c, const struct fr_field *f)
-{
-    bool asked = p->options->trailing_blanks == FR_BLANKS_TRIM;
-
-    if (c->is_text && f->n > (asked ? 0 : 1) && f->p[f->n - 1] == ' ' &&
-        (asked || p->library_trims) && column->type != FR_TYPE_CHAR &&
-        column->type != FR_TYPE_NCHAR)
-        p->trimmed_values++;
 }
 
 static fr_status convert_field(struct fr_plan *p, const struct plan_field *pf,

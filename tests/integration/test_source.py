@@ -112,6 +112,12 @@ def test_header_behind_blank_lines(r):
     equal(r.json("load", "dbo.t", r.file("only.csv", "\n\n"), "--format", "csv", "--header", "match")["rows"], 0, "only blank lines")
 
 
+def test_header_names_with_quotes(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, [a\"b] varchar(10) NULL, [c,d] int NULL)")
+    r.fullrack("load", "-q", "dbo.t", r.file("h.csv", '"c,d","a""b",id\n3,x,1\n'), "--format", "csv", "--header", "match")
+    equal(r.sql("SELECT * FROM dbo.t"), [(1, "x", 3)], "row")
+
+
 def test_row_range_with_header_blanks_rejects_and_resume(r):
     """-F and -L count rows: not the header, not blank lines, but rejected ones; the same in batches and after a resume."""
     text = "\nv,id\n" + "".join(("\n" if i % 3 == 0 else "") + ("bad,x%d\n" % i if i in (2, 5, 9) else "v%d,%d\n" % (i, i))

@@ -106,8 +106,8 @@ END_TEST
 /* Also where the file's second part is cut within its first bytes. */
 START_TEST(test_something_behind)
 {
-    static const char *const tails[] = {"garbage, and more of it", packed[0].bytes,
-                                        packed[4].bytes, packed[1].bytes};
+    const char *const tails[] = {"garbage, and more of it", packed[0].bytes,
+                                 packed[4].bytes, packed[1].bytes};
     char bytes[2 * MAX_BYTES], text[MAX_BYTES];
 
     memcpy(bytes, packed[_i].bytes, packed[_i].n);
