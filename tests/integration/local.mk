@@ -12,5 +12,5 @@ INTEGRATION_TESTS = \
 	tests/integration/test_values.py \
 	tests/integration/test_source.py
 TESTS += $(INTEGRATION_TESTS) tests/cases/check-cases scripts/check-includes scripts/check-sql
-EXTRA_DIST += $(INTEGRATION_TESTS) tests/integration/rack.py tests/integration/tds.py tests/cases scripts/check-includes scripts/check-sql \
+EXTRA_DIST += $(INTEGRATION_TESTS) tests/integration/rack.py tests/integration/proxy.py tests/integration/tds.py tests/cases scripts/check-includes scripts/check-sql \
 	tests/sqlgrammar/check-grammar.js tests/sqlgrammar/package.json

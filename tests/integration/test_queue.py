@@ -2,6 +2,7 @@
 """What people do to the queue: retry, reset, cancel, purge, verify, --truncate, --resume, joined runs, old versions."""
 import os, signal, subprocess, sys, threading, time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from proxy import Proxy
 from rack import Rack, check, children_of, equal, main, tests_of, wait_until
 
 OPTIONS = ["--schedulers", "4"]
@@ -304,6 +305,87 @@ def test_control_inside_the_target_database(rack):
     rack.fullrack("status", *more)
     equal(rack.json("reset", "--all", *more)["changed"], 1, "reset")
     equal(queue(rack), [], "the other queue has nothing of it")
+
+
+def through_proxy(rack, *args):
+    """The same command, through a proxy that breaks things: (proxy, process)."""
+    proxy = Proxy(lambda: rack.port)
+    command = rack.command(*args)
+    command[command.index("-S") + 1] = "127.0.0.1:%d" % proxy.port
+    p = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=rack.env())
+    rack.started.append(p)
+    return proxy, p
+
+
+def test_full_log_pauses_the_run(rack):
+    """9002 and 1105: nothing is wrong with the task, no attempt is spent, and it is said."""
+    for number in (9002, 1105):
+        fresh(rack)
+        path = rack.file("full.tsv", rows_of(30))
+        proxy = Proxy(lambda: rack.port)
+        server = "127.0.0.1:%d" % proxy.port
+        rack.fullrack("add", "dbo.t", path, "-q", "-b", "10", "--max-attempts", "1")
+        rack.sql("UPDATE dbo.work_queue SET target_server = '%s'" % server, "fullrack")
+        proxy.order(number)
+        command = rack.command("run", "--workers", "1")
+        command[command.index("-S") + 1] = server
+        r = subprocess.run(command, capture_output=True, text=True, env=rack.env(), timeout=120)
+        equal(r.returncode, 0, "exit: " + r.stderr)
+        check("paused" in r.stderr and "error %d" % number in r.stderr, "it is said", r.stderr)
+        equal(queue(rack, "state, attempts, rows_loaded"), [("done", 1, 30)], "queue")
+        equal(count(rack), (30, 30), "rows")
+        equal(rack.sql("SELECT pause_reason FROM dbo.run", "fullrack")[-1][0], None, "the pause is over")
+        proxy.close()
+
+
+def test_full_log_pauses_a_load(rack):
+    fresh(rack)
+    proxy, p = through_proxy(rack, "load", "dbo.t", rack.file("full.tsv", rows_of(30)), "-b", "10")
+    proxy.order(9002)
+    out, err = p.communicate(timeout=120)
+    proxy.close()
+    equal(p.returncode, 0, "exit: " + err)
+    equal(count(rack), (30, 30), "rows")
+
+
+def test_each_retryable_error_is_retried(rack):
+    """The numbers of src/load/retry.c, each in the place of a COMMIT's answer."""
+    fresh(rack)
+    for i, number in enumerate((1205, 1204, 1222, 701, 8645, 3960, 4891, 41302, 41305, 41325, 40197, 40501, 40613, 49918,
+                                49919, 49920, 976, 983)):
+        proxy, p = through_proxy(rack, "load", "dbo.t", rack.file("e%d.tsv" % i, rows_of(5, 1 + 5 * i)))
+        proxy.order(number)
+        out, err = p.communicate(timeout=120)
+        proxy.close()
+        equal(p.returncode, 0, "error %d: %s" % (number, err))
+        check("error %d" % number in err and "trying again" in err, "it is said", err)
+        equal(count(rack), (5 * i + 5, 5 * i + 5), "rows after error %d" % number)
+
+
+def test_other_errors_fail_at_once(rack):
+    fresh(rack)
+    for number in (229, 547, 2627, 8152):
+        proxy, p = through_proxy(rack, "load", "dbo.t", rack.file("o.tsv", rows_of(5)))
+        proxy.order(number)
+        out, err = p.communicate(timeout=120)
+        proxy.close()
+        equal(p.returncode, 1, "error %d: %s" % (number, err))
+        equal(count(rack), (0, 0), "rows after error %d" % number)
+
+
+def test_lost_answer_to_the_only_commit_of_a_stream(rack):
+    """stdin cannot be read again: the ledger is asked what became of it."""
+    for what, code, rows in (("after", 0, 40), ("before", 1, 0)):
+        fresh(rack)
+        proxy = Proxy(lambda: rack.port)
+        command = rack.command("load", "dbo.t", "-")
+        command[command.index("-S") + 1] = "127.0.0.1:%d" % proxy.port
+        proxy.order(what)
+        r = subprocess.run(command, input=rows_of(40).encode(), capture_output=True, env=rack.env(), timeout=120)
+        proxy.close()
+        equal(r.returncode, code, "exit, answer lost %s: %s" % (what, r.stderr))
+        equal(count(rack), (rows, rows), "rows")
+        check(code == 0 or b"nothing of it was loaded" in r.stderr, "message", r.stderr)
 
 
 def test_hangup_ends_as_an_interrupt_does(rack):

@@ -10,7 +10,6 @@ no scheduler claim is left over.
 """
 import argparse, collections, gzip, json, os, random, signal, subprocess, sys, time, traceback
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "integration"))
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from proxy import Proxy
 from rack import Failed, Rack, check, children_of, equal, wait_until
 

@@ -1,11 +1,20 @@
 """proxy.py - a TCP proxy in front of fullrackd that breaks things on request.
 
 It knows just enough of TDS to see the batch that ends a transaction: it can cut the connection before that batch
-arrives, or after the server has answered it, so that the client never learns the outcome.
+arrives, or after the server has answered it, so that the client never learns the outcome, or answer it with an error of
+its own.
 """
-import random, socket, threading
+import random, socket, struct, threading
 
 COMMIT = "COMMIT TRANSACTION".encode("utf-16-le")
+
+
+def error_reply(number):
+    """ERROR and DONE (MS-TDS 2.2.7.10, 2.2.7.6) in one packet."""
+    text = "made up: error %d" % number
+    body = struct.pack("<IBBH", number, 1, 17, len(text)) + text.encode("utf-16-le") + b"\0\0" + struct.pack("<I", 1)
+    tokens = b"\xaa" + struct.pack("<H", len(body)) + body + b"\xfd" + struct.pack("<HHQ", 2, 0, 0)
+    return struct.pack(">BBHHBB", 4, 1, 8 + len(tokens), 0, 1, 0) + tokens
 
 
 class Connection:
@@ -37,6 +46,9 @@ class Connection:
                     what = self.proxy.take_order()
                     if what == "before":
                         break
+                    if isinstance(what, int):
+                        self.client.sendall(error_reply(what))
+                        continue
                     self.drop_answer = what == "after"
                 self.server.sendall(data)
         except OSError:
@@ -95,7 +107,7 @@ class Proxy:
             self.connections.discard(c)
 
     def order(self, what):
-        """The next commit that comes by: 'before' or 'after'."""
+        """The next commit that comes by: 'before', 'after', or the number of an error."""
         with self.lock:
             self.orders.append(what)
 
