@@ -406,6 +406,39 @@ def test_hangup_ends_as_an_interrupt_does(rack):
     equal(rack.sql("SELECT COUNT(*) FROM dbo.scheduler_use WHERE claim_token IS NOT NULL", "fullrack")[0][0], 0, "claims")
 
 
+def test_second_interrupt_stops_at_once(rack):
+    """The batch cannot end: another transaction holds the table."""
+    fresh(rack)
+    rack.fullrack("add", "dbo.t", rack.file("int.tsv", rows_of(1000)), "-q")
+    db = rack.connect("t")
+    db.autocommit(False)
+    db.cursor().execute("INSERT INTO dbo.t VALUES (-5, 'lock')")
+    run = rack.spawn("run", "--workers", "1")
+    wait_until("the task is active", 30, lambda: queue(rack) == [("active",)])
+    run.send_signal(signal.SIGINT)
+    time.sleep(0.5)
+    equal(run.poll(), None, "the first one lets the batch end")
+    run.send_signal(signal.SIGINT)
+    wait_until("it ends", 60, lambda: run.poll() is not None)
+    db.rollback()
+    db.close()
+    equal(run.returncode, 4, "exit")
+    equal(count(rack), (0, 0), "rows")
+    rack.fullrack("run", "--workers", "1", "-q", "--lease", "1")
+    equal(count(rack), (1000, 1000), "rows of the next run")
+    rack.fullrack("verify", "-q")
+
+
+def test_result_that_cannot_be_written(rack):
+    fresh(rack)
+    with open("/dev/full", "w") as full:
+        p = subprocess.run(rack.command("load", "--json", "dbo.t", rack.file("d.tsv", rows_of(3))), stdout=full,
+                           stderr=subprocess.PIPE, text=True, env=rack.env(), timeout=60)
+    equal(p.returncode, 1, "exit")
+    check("cannot be written" in p.stderr, "message", p.stderr)
+    equal(count(rack), (3, 3), "the rows are loaded all the same")
+
+
 def test_status_watch(rack):
     fresh(rack)
     rack.fullrack("add", "dbo.t", rack.file("w.tsv", rows_of(5)), "-q")
