@@ -8,4 +8,5 @@ libfrbase_a_SOURCES = \
 	src/base/secret.c src/base/secret.h \
 	src/base/utf8.c src/base/utf8.h \
 	src/base/sql.c src/base/sql.h \
+	src/base/connect.h \
 	src/base/bulk.h

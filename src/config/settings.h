@@ -10,7 +10,7 @@
 #define FR_CONFIG_SETTINGS_H
 
 #include "base/secret.h"
-#include "db/dblib.h"
+#include "base/connect.h"
 #include "load/options.h"
 
 #include <jansson.h>

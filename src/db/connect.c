@@ -2,7 +2,6 @@
 
 #include "base/num.h"
 #include "db/session_priv.h"
-#include "db/statements.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -122,7 +121,9 @@ fr_status fr_connect_open(const struct fr_connect *c, struct fr_sql **out,
     dbsetuserdata(s->dbproc, (BYTE *)&s->sink);
     set_socket_options(s->dbproc, c->tcp_timeout_ms);
     *out = &s->sql;
-    st = fr_sql_run(*out, fr_stmt_session_options, NULL, NULL, err);
+    st = c->session_options == NULL
+             ? FR_OK
+             : fr_sql_run(*out, c->session_options, NULL, NULL, err);
     if (st == FR_OK)
         st = fr_sql_run(*out, "SELECT @@SPID", fr_sql_take_one, &one, err);
     if (st != FR_OK) {

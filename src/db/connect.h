@@ -7,7 +7,7 @@
 #ifndef FR_DB_CONNECT_H
 #define FR_DB_CONNECT_H
 
-#include "base/secret.h"
+#include "base/connect.h"
 #include "base/sql.h"
 #include "db/dblib.h"
 
@@ -17,21 +17,8 @@
 /* uniqueidentifier's token (MS-TDS 2.2.5.4.1): known to db-lib, missing in its header */
 enum { FR_SYBUNIQUE = 0x24 };
 
-struct fr_connect {
-    const char *server;
-    const char *user;
-    const struct fr_secret *password;
-    const char *database;    /* NULL or "" = the login's default */
-    const char *application; /* program_name the server shows */
-    enum fr_encrypt encrypt;
-    uint32_t packet_bytes;   /* 0 = default */
-    uint32_t tcp_timeout_ms; /* unacknowledged data for so long = connection lost; 0 =
-                                system's */
-    bool for_bulk;
-};
-
-/* FR_ECONNECT: cannot connect or log in; FR_EARG: unknown server.  Session options are
- * set (sql/statements/session_options.sql). */
+/* FR_ECONNECT: cannot connect or log in; FR_EARG: unknown server.  The session options
+ * are set. */
 fr_status fr_connect_open(const struct fr_connect *c, struct fr_sql **out,
                           struct fr_err *err);
 

@@ -8,6 +8,7 @@
 #ifndef FR_DB_DBLIB_H
 #define FR_DB_DBLIB_H
 
+#include "base/connect.h"
 #include "base/err.h"
 
 #include <stddef.h>
@@ -32,13 +33,6 @@ struct fr_db_sink {
 fr_status fr_dblib_init(const char *const *servers, size_t count,
                         unsigned login_timeout_s, unsigned statement_timeout_s,
                         struct fr_err *err);
-
-enum fr_encrypt {
-    FR_ENCRYPT_OFF,
-    FR_ENCRYPT_LOGIN,
-    FR_ENCRYPT_PREFER,
-    FR_ENCRYPT_REQUIRE
-};
 
 /*
  * Name under which db-lib knows `server` with that encryption (a section of the private

@@ -1,6 +1,7 @@
 #include "rack/connector.h"
 
 #include "db/connect.h"
+#include "db/statements.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -63,6 +64,7 @@ static fr_status open_control(const struct fr_connector *c, const char *database
         .password = c->control_password != NULL ? c->control_password : s->password,
         .database = database,
         .application = "fullrack control",
+        .session_options = fr_stmt_session_options,
         .encrypt = (enum fr_encrypt)s->encrypt,
         .tcp_timeout_ms = TCP_TIMEOUT_MS,
     };
@@ -99,6 +101,7 @@ fr_status fr_connector_target(const struct fr_connector *c, const char *database
         .password = s->password,
         .database = database != NULL ? database : s->database,
         .application = application,
+        .session_options = fr_stmt_session_options,
         .encrypt = (enum fr_encrypt)s->encrypt,
         .packet_bytes = (uint32_t)s->packet_bytes,
         .tcp_timeout_ms = TCP_TIMEOUT_MS,

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "db/bcp.h"
+#include "db/dblib.h"
 #include "db/table.h"
 #include "load/reject.h"
 

@@ -1,0 +1,36 @@
+/*
+ * connect.h - what a client needs to know to open an SQL session.
+ *
+ * Read by both clients, db/ (FreeTDS db-lib) and wire/ (our own).  Plain data, borrowed
+ * for the call that opens.
+ */
+#ifndef FR_BASE_CONNECT_H
+#define FR_BASE_CONNECT_H
+
+#include "base/secret.h"
+
+enum fr_encrypt {
+    FR_ENCRYPT_OFF,    /* nothing; a server that demands encryption refuses */
+    FR_ENCRYPT_LOGIN,  /* the login only, unless the server demands more */
+    FR_ENCRYPT_PREFER, /* everything, unless the server says that it has no encryption */
+    FR_ENCRYPT_REQUIRE /* everything, or no connection */
+};
+
+struct fr_connect {
+    const char *server;
+    const char *user;
+    const struct fr_secret *password;
+    const char *database;        /* NULL or "" = the login's default */
+    const char *application;     /* program_name the server shows */
+    const char *session_options; /* SQL run after the login; NULL = none */
+    const char *ca_file;         /* PEM; NULL = certificates are not checked */
+    enum fr_encrypt encrypt;
+    uint32_t packet_bytes;         /* 0 = default */
+    uint32_t tcp_timeout_ms;       /* unacknowledged data for so long = connection lost;
+                                      0 = system's */
+    uint32_t login_timeout_ms;     /* 0 = none */
+    uint32_t statement_timeout_ms; /* silence of the server for so long; 0 = none */
+    bool for_bulk;
+};
+
+#endif
