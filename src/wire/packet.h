@@ -86,7 +86,11 @@ struct wire_reply {
     void *ctx;
     struct fr_sql_param *params; /* output parameters are filled */
     size_t param_count;
+    unsigned char (*collations)[5]; /* NULL, or filled from the first COLMETADATA; zeros
+                                       where a column has none */
+    size_t collation_room;
     /* told: */
+    size_t columns; /* of the first COLMETADATA */
     bool has_count;     /* some statement counted its rows */
     int64_t rows;       /* of the last that did */
     bool was_attention; /* the reply ended with the answer to an attention */
@@ -103,6 +107,10 @@ struct wire_reply {
  */
 fr_status wire_read_reply(struct wire *w, struct wire_reply *r, const char *what,
                           struct fr_err *err);
+
+/* Send an SQL batch and read its reply. */
+fr_status wire_run(struct wire *w, const char *sql, struct wire_reply *r,
+                   const char *what, struct fr_err *err);
 
 /* Ask the server to stop what it does, and read until it says so.  FR_ELOST: no answer;
  * the session is lost. */
