@@ -399,9 +399,15 @@ static fr_status bcp_send(struct fr_bulk *b, struct fr_err *err)
     }
     c->sending = true;
     if (bcp_sendrow(c->dbproc) == FAIL) {
+        fr_status st = fr_db_sink_error(c->sink, "sending a row", err);
+
         /* half a row may be on the wire: this connection is of no more use */
         c->sql->lost = true;
-        return fr_db_sink_error(c->sink, "sending a row", err);
+        if (c->sink->server_number != 0)
+            return st;
+        if (err != NULL)
+            err->status = FR_ELOST;
+        return FR_ELOST;
     }
     b->bytes_sent += sent;
     return FR_OK;

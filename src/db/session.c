@@ -227,9 +227,13 @@ static fr_status read_rows(struct db_session *s, fr_sql_row_fn row, void *ctx,
         st = s->sql.columns(s->sql.columns_ctx,
                             &(struct fr_sql_row){.columns = columns, .names = r.names},
                             err);
-    while (st == FR_OK && (got = dbnextrow(s->dbproc)) != NO_MORE_ROWS && got != FAIL) {
+    while (st == FR_OK && (got = dbnextrow(s->dbproc)) != NO_MORE_ROWS) {
         struct fr_sql_row out;
 
+        if (got == FAIL) {
+            s->broke_off = true;
+            break;
+        }
         if (row == NULL)
             continue;
         st = read_row(&r, s->dbproc, columns, err);
@@ -252,6 +256,7 @@ static fr_status read_results(struct db_session *s, fr_sql_row_fn row, void *ctx
     RETCODE rc;
 
     while ((rc = dbresults(s->dbproc)) != NO_MORE_RESULTS) {
+        s->broke_off = s->broke_off || rc == FAIL;
         if (rc == FAIL && (s->sink.dead || DBDEAD(s->dbproc)))
             break;
         if (rc == FAIL)
@@ -276,6 +281,11 @@ static fr_status outcome(struct db_session *s, const char *what, struct fr_err *
     }
     if (s->sink.server_number != 0 || s->sink.library_number != 0)
         return fr_db_sink_error(&s->sink, what, err);
+    if (s->broke_off) {
+        /* db-lib gave up without a word: rows that did not come must not pass for none */
+        s->sql.lost = true;
+        return fr_err_set(err, FR_ELOST, "%s: the answer broke off", what);
+    }
     return FR_OK;
 }
 
@@ -284,7 +294,19 @@ static fr_status begin_call(struct db_session *s, struct fr_err *err)
     if (s->sql.lost)
         return fr_err_set(err, FR_ELOST, "the connection was lost");
     fr_db_sink_clear(&s->sink);
+    s->broke_off = false;
     return FR_OK;
+}
+
+/* After a request was sent.  One that failed may have answers that must be read, too. */
+static fr_status read_answer(struct db_session *s, bool sent, fr_sql_row_fn row,
+                             void *ctx, int64_t *affected, struct fr_err *err)
+{
+    if (sent && dbsqlok(s->dbproc) == SUCCEED)
+        return read_results(s, row, ctx, affected, err);
+    s->broke_off = true;
+    return s->sink.dead || DBDEAD(s->dbproc) ? FR_OK
+                                             : read_results(s, NULL, NULL, NULL, err);
 }
 
 static fr_status db_run(struct fr_sql *sql, const char *text, fr_sql_row_fn row,
@@ -298,11 +320,7 @@ static fr_status db_run(struct fr_sql *sql, const char *text, fr_sql_row_fn row,
     dbfreebuf(s->dbproc);
     if (dbcmd(s->dbproc, text) == FAIL)
         return fr_err_set(err, FR_ENOMEM, "no memory for a statement");
-    if (dbsqlsend(s->dbproc) == SUCCEED && dbsqlok(s->dbproc) == SUCCEED)
-        st = read_results(s, row, ctx, affected, err);
-    else if (!s->sink.dead && !DBDEAD(s->dbproc))
-        /* the first statement failed: what follows it must be read too */
-        st = read_results(s, NULL, NULL, NULL, err);
+    st = read_answer(s, dbsqlsend(s->dbproc) == SUCCEED, row, ctx, affected, err);
     return st != FR_OK ? st : outcome(s, "statement", err);
 }
 
@@ -427,10 +445,7 @@ static fr_status db_call(struct fr_sql *sql, const char *procedure,
     for (size_t i = 0; i < count; i++)
         if (params[i].is_output)
             params[i].is_null = true;
-    if (dbrpcsend(s->dbproc) == SUCCEED && dbsqlok(s->dbproc) == SUCCEED)
-        st = read_results(s, row, ctx, NULL, err);
-    else if (!s->sink.dead && !DBDEAD(s->dbproc))
-        st = read_results(s, NULL, NULL, NULL, err);
+    st = read_answer(s, dbrpcsend(s->dbproc) == SUCCEED, row, ctx, NULL, err);
     if (st == FR_OK)
         st = outcome(s, procedure, err);
     return st == FR_OK ? read_outputs(s, params, count, err) : st;

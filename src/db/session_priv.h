@@ -11,6 +11,7 @@ struct db_session {
     struct fr_sql sql; /* first: a struct fr_sql * points here */
     DBPROCESS *dbproc;
     struct fr_db_sink sink;
+    bool broke_off; /* a call of db-lib failed; the sink says why, or nobody does */
     bool encrypted;
     struct fr_buf outputs; /* texts of the last call's output parameters */
 };

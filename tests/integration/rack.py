@@ -140,7 +140,7 @@ class Rack:
 
     def spawn(self, *args, database="t"):
         p = subprocess.Popen(self.command(*args, database=database), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                             text=True, env=self.env())
+                             text=True, env=self.env(), preexec_fn=signals_as_from_a_terminal)
         self.started.append(p)
         return p
 
@@ -151,6 +151,12 @@ class Rack:
             self.sql("DELETE FROM dbo." + table, "fullrack")
         # a worker that was killed in an earlier test holds its row until its lease ends
         self.sql("UPDATE dbo.scheduler_use SET claim_token = NULL, worker = NULL, lease_until = NULL", "fullrack")
+
+
+def signals_as_from_a_terminal():
+    """What runs the tests in the background, or under nohup, ignores these, and its children would, too."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def wait_until(what, seconds, function):

@@ -73,6 +73,11 @@ void client_request_end(struct client *c)
     (void)c;
 }
 
+void client_unwatch(struct client *c)
+{
+    (void)c;
+}
+
 void client_watch(struct client *c)
 {
     (void)c;

@@ -147,6 +147,13 @@ void client_request_end(struct client *c)
     schedulers_end(c->srv->schedulers, scheduler, settled, cpu_us);
 }
 
+void client_unwatch(struct client *c)
+{
+    pthread_mutex_lock(&c->srv->mutex);
+    c->watched = false;
+    pthread_mutex_unlock(&c->srv->mutex);
+}
+
 void client_watch(struct client *c)
 {
     pthread_mutex_lock(&c->srv->mutex);

@@ -101,8 +101,8 @@ int schedulers_begin(struct schedulers *s, int preferred)
     int i = preferred;
 
     pthread_mutex_lock(&s->mutex);
-    /* one neighbour is not enough: on a busy machine even a lease's renewal, waiting for a
-       lock, may run long enough to look like a load */
+    /* one neighbour is not enough: on a busy machine even a lease's renewal, waiting for
+       a lock, may run long enough to look like a load */
     if (s->one[i].loads > 1 && is_overloaded(s, i)) {
         i = least_loaded(s);
         s->one[i].info.moves += i != preferred ? 1 : 0;

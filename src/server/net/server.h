@@ -78,6 +78,9 @@ void client_request_end(struct client *c);
 /* The request's message has been read to its end: from here to its end an attention is
    looked for in the connection's socket. */
 void client_watch(struct client *c);
+/* Before the end of an answer is sent: the next request may come at once, and with TLS its
+ * first byte cannot be told from an attention's. */
+void client_unwatch(struct client *c);
 struct client_traffic {
     int64_t packets_received, packets_sent, bytes_received, bytes_sent;
 };

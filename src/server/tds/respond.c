@@ -1,4 +1,5 @@
 /* The result sink of a session: results to tokens. */
+#include "server/net/server.h"
 #include "server/tds/serve_priv.h"
 
 #include <stdlib.h>
@@ -147,6 +148,7 @@ bool respond_end(struct tds_conn *c, enum done_kind kind)
 {
     bool fits = c->has_done && (c->done_kind == kind || c->done_kind == DONE_PROC);
 
+    client_unwatch(c->client);
     /* a cancelled request's response ends here; the attention is answered by a message of
      * its own */
     if (c->session != NULL && session_cancelled(c->session)) {
