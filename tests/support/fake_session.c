@@ -10,6 +10,7 @@ enum { FAKE_LOG_BYTES = 1 << 20, FAKE_OUT_BYTES = 64 << 20, MAX_FAKE_COLUMNS = 6
 
 struct client {
     int spid;
+    bool watched; /* for an attention */
 };
 
 struct session {
@@ -75,12 +76,12 @@ void client_request_end(struct client *c)
 
 void client_unwatch(struct client *c)
 {
-    (void)c;
+    c->watched = false;
 }
 
 void client_watch(struct client *c)
 {
-    (void)c;
+    c->watched = true;
 }
 
 void client_set_traffic(struct client *c, const struct client_traffic *t)
@@ -259,6 +260,8 @@ struct memory {
     const unsigned char *p;
     size_t left;
     struct fr_buf *out;
+    struct server *srv;
+    struct client *client;
 };
 
 static ssize_t memory_fill(void *ctx, void *buf, size_t n)
@@ -276,14 +279,18 @@ static ssize_t memory_fill(void *ctx, void *buf, size_t n)
 static bool memory_send(void *ctx, const void *p, size_t n)
 {
     struct memory *m = ctx;
+    const unsigned char *packet = p;
 
+    /* the next request may follow at once, and must not be taken for an attention */
+    if (n > 1 && (packet[1] & 1) != 0 && m->client->watched)
+        m->srv->ended_watched++;
     return fr_buf_add(m->out, p, n);
 }
 
 void fake_serve(struct server *srv, const void *input, size_t n, struct fr_buf *out)
 {
     struct client client = {.spid = 51};
-    struct memory m = {.p = input, .left = n, .out = out};
+    struct memory m = {.p = input, .left = n, .out = out, .srv = srv, .client = &client};
     struct tds_transport io = {
         .fill = memory_fill, .send = memory_send, .ctx = &m, .peer = "memory"};
 

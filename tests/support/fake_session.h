@@ -18,6 +18,7 @@ struct server {
     struct fr_buf log; /* "batch select 1\n", "row 1|NULL\n", "rpc p @a=1\n", ... */
     int fail_row;      /* session_bulk_row() refuses this row, 0: none */
     bool quiet;        /* the fuzzer: keep no log */
+    int ended_watched; /* answers that ended while an attention was still looked for */
 };
 
 void fake_server_init(struct server *srv, const char *password);

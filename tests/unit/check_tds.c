@@ -501,6 +501,7 @@ static void converse(struct fr_buf *input, const char *said, const char *seen,
     ck_assert_int_eq(strncmp(words.data, GREETING, strlen(GREETING)), 0);
     ck_assert_str_eq(words.data + strlen(GREETING), said);
     ck_assert_str_eq(fr_buf_text(&srv.log), seen);
+    ck_assert_int_eq(srv.ended_watched, 0);
     fake_server_free(&srv);
     fr_buf_free(&all);
     fr_buf_free(&out);
