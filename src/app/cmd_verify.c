@@ -292,8 +292,10 @@ static void print_verdict(const struct verify *v)
     if (v->settings->quiet)
         return;
     json_array_foreach(v->notes, i, line) printf("note: %s\n", json_string_value(line));
-    printf("%lld tasks, %lld tables: %zu differences\n", (long long)v->tasks,
-           (long long)v->tables, json_array_size(v->differences));
+    printf("%lld task%s, %lld table%s: %zu difference%s\n", (long long)v->tasks,
+           v->tasks == 1 ? "" : "s", (long long)v->tables, v->tables == 1 ? "" : "s",
+           json_array_size(v->differences),
+           json_array_size(v->differences) == 1 ? "" : "s");
 }
 
 int command_verify(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err)
