@@ -22,6 +22,7 @@ struct dbjob {
     struct coordinator *c;
     fr_status (*run)(struct dbjob *j, struct fr_err *err);
     const char *what;
+    unsigned tries;                 /* against a server that is away */
     void (*after)(struct dbjob *j); /* on the loop; may be NULL */
     struct fr_worker_id worker;
     char why[200];
@@ -37,11 +38,11 @@ static void run_job(uv_work_t *work)
 
     /* the connection idles between the jobs: one that was lost meanwhile is made anew by
      * the next call */
-    for (unsigned round = 1; round <= MAX_TRIES; round++) {
+    for (unsigned round = 1; round <= j->tries; round++) {
         j->status = j->run(j, &j->err);
         if (j->status != FR_ELOST && j->status != FR_ECONNECT)
             return;
-        if (round < MAX_TRIES)
+        if (round < j->tries)
             fr_sleep_ms(fr_backoff_ms(round, 250, 2000));
     }
 }
@@ -61,6 +62,7 @@ static void job_done(uv_work_t *work, int status)
 static void start_job(struct coordinator *c, struct dbjob *j)
 {
     j->c = c;
+    j->tries = j->tries == 0 ? MAX_TRIES : j->tries;
     j->work.data = j;
     if (uv_queue_work(&c->loop, &j->work, run_job, job_done) != 0) {
         c->asking_leases = false;
@@ -197,5 +199,6 @@ void dbjob_watch_leases(struct coordinator *c)
     j->run = watch_leases;
     j->after = judge_leases;
     j->what = "looking after the leases";
+    j->tries = 1; /* the timer asks again */
     start_job(c, j);
 }

@@ -3,7 +3,7 @@
 import os, signal, subprocess, sys, threading, time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from proxy import Proxy
-from rack import Rack, check, children_of, equal, main, tests_of, wait_until
+from rack import PASSWORD, Rack, check, children_of, equal, main, tests_of, wait_until
 
 OPTIONS = ["--schedulers", "4"]
 
@@ -250,7 +250,6 @@ def test_two_hosts_share_queue_and_signal(rack):
 
 def test_frozen_child_is_ended_when_its_lease_is_gone(rack):
     fresh(rack)
-    fifo = os.path.join(rack.dir, "frozen.fifo")
     path = rack.file("frozen.tsv", rows_of(2000))
     rack.fullrack("add", "dbo.t", path, "-b", "50", "-q")
     # the table is locked, so that the task is held in mid-load
@@ -258,10 +257,11 @@ def test_frozen_child_is_ended_when_its_lease_is_gone(rack):
     db.autocommit(False)
     cur = db.cursor()
     cur.execute("INSERT INTO dbo.t VALUES (-5, 'lock')")
-    run = rack.spawn("run", "--workers", "1", "--lease", "1")
+    run = rack.spawn("run", "--workers", "1", "--lease", "3")
     wait_until("the task is active", 30, lambda: queue(rack) == [("active",)])
     child = wait_until("a worker", 10, lambda: children_of(run.pid))[0]
     os.kill(child, signal.SIGSTOP)
+    rack.sql("UPDATE dbo.work_queue SET lease_until = '2000-01-01'", "fullrack")
     wait_until("the frozen worker is ended", 60, lambda: child not in children_of(run.pid))
     db.rollback()
     db.close()
@@ -386,6 +386,38 @@ def test_lost_answer_to_the_only_commit_of_a_stream(rack):
         equal(r.returncode, code, "exit, answer lost %s: %s" % (what, r.stderr))
         equal(count(rack), (rows, rows), "rows")
         check(code == 0 or b"nothing of it was loaded" in r.stderr, "message", r.stderr)
+
+
+def test_control_on_another_server(rack):
+    fresh(rack)
+    other = Rack("--schedulers", "2")
+    try:
+        word = rack.file("control.word", PASSWORD + "\n")
+        os.chmod(word, 0o600)
+        more = ["--control-server", other.address, "--control-user", "sa", "--control-password-file", word]
+        rack.fullrack("init", "-q", *more)
+        equal(other.sql("SELECT COUNT(*) FROM dbo.scheduler_use", "fullrack"), [(4,)], "the target's schedulers")
+        files = [rack.file("o%d.tsv" % i, rows_of(500, 1 + 500 * i)) for i in range(4)]
+        rack.fullrack("add", "dbo.t", *files, "-q", "-b", "100", *more)
+        doc = rack.json("run", "--workers", "2", *more)
+        equal((doc["rows"], sorted({t["state"] for t in doc["tasks"]})), (2000, ["done"]), "run")
+        equal(rack.json("verify", *more)["differences"], [], "verify")
+        equal(other.sql("SELECT name FROM sys.databases WHERE name = 't'", ""), [], "nothing of the target is there")
+        # the control server dies in mid-run; the ledger keeps the count
+        rack.fullrack("reset", "--all", "-q", *more)
+        rack.sql("DELETE FROM dbo.t")
+        run = rack.spawn("run", "--workers", "2", "--lease", "2", "--retry-for", "60", *more)
+        wait_until("rows", 60, lambda: count(rack)[0] > 0)
+        other.kill_server()
+        other.server.stdout.close()
+        other.start()
+        out, err = run.communicate(timeout=120)
+        equal(run.returncode, 0, "exit: " + err)
+        equal(count(rack), (2000, 2000), "rows")
+        equal(rack.json("verify", *more)["differences"], [], "verify")
+    finally:
+        other.close()
+        other.remove()
 
 
 def test_hangup_ends_as_an_interrupt_does(rack):
