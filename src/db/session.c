@@ -1,6 +1,7 @@
 #include "db/session_priv.h"
 
 #include "base/num.h"
+#include "base/sql_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,70 +15,20 @@ enum {
     MAX_PARAMS = 64
 };
 
-/* 719162 days from 0001-01-01 to 1970-01-01, 25567 from 1900-01-01: civil date of days
- * since 1900. */
-static void civil_from_1900(int32_t days, int *year, unsigned *month, unsigned *day)
-{
-    int64_t z = (int64_t)days - 25567 + 719468;
-    int64_t era = (z >= 0 ? z : z - 146096) / 146097;
-    unsigned doe = (unsigned)(z - era * 146097);
-    unsigned yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
-    unsigned doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-    unsigned mp = (5 * doy + 2) / 153;
-
-    *day = doy - (153 * mp + 2) / 5 + 1;
-    *month = mp < 10 ? mp + 3 : mp - 9;
-    *year = (int)((int64_t)yoe + era * 400) + (*month <= 2 ? 1 : 0);
-}
-
-static void add_date(struct fr_buf *out, int32_t days)
-{
-    int year;
-    unsigned month, day;
-
-    civil_from_1900(days, &year, &month, &day);
-    fr_buf_printf(out, "%04d-%02u-%02u", year, month, day);
-}
-
-static void add_time(struct fr_buf *out, uint64_t time_100ns, int digits)
-{
-    uint64_t s = time_100ns / 10000000u;
-    uint64_t fraction = time_100ns % 10000000u;
-
-    fr_buf_printf(out, "%02u:%02u:%02u", (unsigned)(s / 3600), (unsigned)(s / 60 % 60),
-                  (unsigned)(s % 60));
-    for (int i = digits; i < 7; i++)
-        fraction /= 10;
-    if (digits > 0)
-        fr_buf_printf(out, ".%0*u", digits, (unsigned)fraction);
-}
-
-/* A datetimeoffset comes as UTC; it is shown, as the server shows it, in local time. */
-static void shift_to_local(DBDATETIMEALL *v)
-{
-    int64_t day_100ns = INT64_C(86400) * 10000000;
-    int64_t t = (int64_t)v->time + (int64_t)v->offset * 60 * 10000000;
-
-    v->date += t < 0 ? -1 : t >= day_100ns ? 1 : 0;
-    v->time = (DBUBIGINT)(t < 0 ? t + day_100ns : t >= day_100ns ? t - day_100ns : t);
-}
-
-static void add_datetime_all(struct fr_buf *out, const BYTE *data)
+static bool add_datetime_all(struct fr_buf *out, const BYTE *data)
 {
     DBDATETIMEALL v;
 
     memcpy(&v, data, sizeof v);
     if (v.has_offset)
-        shift_to_local(&v);
+        return fr_sql_add_datetimeoffset(out, v.date, v.time, (int)v.time_prec, v.offset);
     if (v.has_date)
-        add_date(out, v.date);
+        fr_sql_add_date(out, v.date);
     if (v.has_date && v.has_time)
         fr_buf_add_byte(out, ' ');
     if (v.has_time)
-        add_time(out, v.time, (int)v.time_prec);
-    if (v.has_offset)
-        fr_buf_printf(out, " %c%02d:%02d", v.offset < 0 ? '-' : '+', abs(v.offset) / 60,
-                      abs(v.offset) % 60);
+        fr_sql_add_time(out, v.time, (int)v.time_prec);
+    return !out->failed;
 }
 
 /* One value in the text form base/sql.h promises. */
@@ -89,6 +40,8 @@ static bool add_value(DBPROCESS *dbproc, int type, const BYTE *data, DBINT n,
         DBDATETIME4 dt4;
         DBFLT8 f;
         DBREAL r;
+        DBMONEY money;
+        DBMONEY4 money4;
     } u;
     char text[128];
     DBINT len;
@@ -103,16 +56,9 @@ static bool add_value(DBPROCESS *dbproc, int type, const BYTE *data, DBINT n,
     case SYBBINARY:
     case SYBVARBINARY:
     case SYBIMAGE:
-        fr_buf_add_str(out, "0x");
-        for (DBINT i = 0; i < n; i++)
-            fr_buf_printf(out, "%02x", data[i]);
-        return !out->failed;
+        return fr_sql_add_binary(out, data, (size_t)n);
     case FR_SYBUNIQUE:
-        /* the first three groups are little-endian on the wire */
-        return fr_buf_printf(
-            out, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
-            data[3], data[2], data[1], data[0], data[5], data[4], data[7], data[6],
-            data[8], data[9], data[10], data[11], data[12], data[13], data[14], data[15]);
+        return fr_sql_add_guid(out, data);
     case SYBFLT8:
         memcpy(&u.f, data, sizeof u.f);
         return fr_buf_printf(out, "%.17g", u.f);
@@ -121,23 +67,23 @@ static bool add_value(DBPROCESS *dbproc, int type, const BYTE *data, DBINT n,
         return fr_buf_printf(out, "%.9g", (double)u.r);
     case SYBDATETIME:
         memcpy(&u.dt, data, sizeof u.dt);
-        add_date(out, u.dt.dtdays);
-        fr_buf_add_byte(out, ' ');
-        /* 1/300 s to milliseconds, rounded as the server shows it */
-        add_time(out, ((uint64_t)(uint32_t)u.dt.dttime * 10 + 1) / 3 * 10000u, 3);
-        return !out->failed;
+        return fr_sql_add_datetime(out, u.dt.dtdays, (uint32_t)u.dt.dttime);
     case SYBDATETIME4:
         memcpy(&u.dt4, data, sizeof u.dt4);
-        add_date(out, u.dt4.days);
-        fr_buf_add_byte(out, ' ');
-        add_time(out, (uint64_t)u.dt4.minutes * 600000000u, 0);
-        return !out->failed;
+        return fr_sql_add_smalldatetime(out, u.dt4.days, u.dt4.minutes);
+    case SYBMONEY:
+        /* dbconvert would round to two digits */
+        memcpy(&u.money, data, sizeof u.money);
+        return fr_sql_add_money(
+            out, (int64_t)((uint64_t)(uint32_t)u.money.mnyhigh << 32 | u.money.mnylow));
+    case SYBMONEY4:
+        memcpy(&u.money4, data, sizeof u.money4);
+        return fr_sql_add_money(out, u.money4.mny4);
     case SYBMSDATE:
     case SYBMSTIME:
     case SYBMSDATETIME2:
     case SYBMSDATETIMEOFFSET:
-        add_datetime_all(out, data);
-        return !out->failed;
+        return add_datetime_all(out, data);
     default:
         len = dbconvert(dbproc, type, data, n, SYBCHAR, (BYTE *)text, (DBINT)sizeof text);
         return len >= 0 && fr_buf_add(out, text, (size_t)len);

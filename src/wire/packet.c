@@ -360,6 +360,12 @@ size_t wire_buffered(const struct wire *w)
     return w->in_end - w->in_at;
 }
 
+void wire_await_attention(struct wire *w)
+{
+    w->attention_sent = true;
+    w->deadline_ms = fr_clock_ms() + WIRE_ATTENTION_MS;
+}
+
 /* Wait for the server.  False: fault. */
 static bool wait_for_server(struct wire *w)
 {
@@ -370,6 +376,10 @@ static bool wait_for_server(struct wire *w)
         int wait_ms = patience_ms(w);
 
         if (wait_ms == 0 || w->link->ops->wait(w->link, WIRE_CAN_READ, wait_ms) == 0) {
+            if (w->asks_to_stop && !w->attention_sent && wire_send_attention(w)) {
+                wire_await_attention(w);
+                continue;
+            }
             w->fault = WIRE_FAULT_SILENT;
             return false;
         }

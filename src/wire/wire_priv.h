@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "wire/packet.h"
+#include "wire/socket.h"
 
 enum {
     /* A message in the making: many packets go out at once. */
@@ -52,7 +53,12 @@ struct wire {
     uint32_t
         silence_ms; /* longest wait for the other side, up to INT_MAX; 0 = for ever */
     uint64_t deadline_ms; /* fr_clock_ms() at which every wait ends; 0 = none */
+    bool asks_to_stop;    /* silence brings an attention before it brings a fault */
+    bool attention_sent;  /* and not answered yet */
+    bool is_logged_in;
     bool is_encrypted;
+    uint32_t tds_version;
+    struct wire_address route; /* host "" = none */
     unsigned char collation[5];
     unsigned char transaction[8]; /* descriptor (MS-TDS 2.2.5.3.2) */
     struct fr_buf outputs;        /* texts of the last call's output parameters */
@@ -82,6 +88,8 @@ fr_status wire_fault_error(struct wire *w, const char *what, struct fr_err *err)
 /* Send a message that is nothing but its header, now: an attention. */
 bool wire_send_attention(struct wire *w);
 
+/* An attention was sent: from now on its answer has WIRE_ATTENTION_MS. */
+void wire_await_attention(struct wire *w);
 extern const struct fr_sql_ops wire_session_ops;
 void wire_free(struct wire *w);
 

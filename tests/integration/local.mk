@@ -14,3 +14,7 @@ INTEGRATION_TESTS = \
 TESTS += $(INTEGRATION_TESTS) tests/cases/check-cases scripts/check-includes scripts/check-sql
 EXTRA_DIST += $(INTEGRATION_TESTS) tests/integration/rack.py tests/integration/proxy.py tests/integration/tds.py tests/cases scripts/check-includes scripts/check-sql \
 	tests/sqlgrammar/check-grammar.js tests/sqlgrammar/package.json
+# our own client alone, for test_wire.py
+check_PROGRAMS += tests/support/wire_client
+tests_support_wire_client_SOURCES = tests/support/wire_client.c
+tests_support_wire_client_LDADD = libfrclient.a libfrbase.a $(GNUTLS_LIBS)

@@ -1,6 +1,6 @@
 # The converters against references of their own, in Python.
 check_PROGRAMS += tests/property/convert_values
 tests_property_convert_values_SOURCES = tests/property/convert_values.c
-tests_property_convert_values_LDADD = libfrclient.a libfrbase.a $(UV_LIBS) $(JANSSON_LIBS) $(ARCHIVE_LIBS) $(DBLIB_LIBS) -lm
+tests_property_convert_values_LDADD = libfrclient.a libfrbase.a $(UV_LIBS) $(JANSSON_LIBS) $(ARCHIVE_LIBS) $(DBLIB_LIBS) $(GNUTLS_LIBS) -lm
 TESTS += tests/property/test_properties.py
 EXTRA_DIST += tests/property/test_properties.py tests/property/reference.py tests/property/values.py

@@ -22,7 +22,7 @@ tests_unit_check_sql_SOURCES = tests/unit/check_sql.c tests/support/frd_batch.c 
 tests_unit_check_sql_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_check_sql_LDADD = $(SERVER_TEST_LIBS) $(GNUTLS_LIBS)
 
-CLIENT_TEST_LIBS = libfrclient.a libfrbase.a $(UV_LIBS) $(JANSSON_LIBS) $(ARCHIVE_LIBS) $(DBLIB_LIBS) $(CHECK_LIBS) -lm
+CLIENT_TEST_LIBS = libfrclient.a libfrbase.a $(UV_LIBS) $(JANSSON_LIBS) $(ARCHIVE_LIBS) $(DBLIB_LIBS) $(GNUTLS_LIBS) $(CHECK_LIBS) -lm
 UNIT_TESTS += tests/unit/check_load_convert tests/unit/check_load_split tests/unit/check_load_source \
 	tests/unit/check_config tests/unit/check_app
 UNIT_TESTS += tests/unit/check_load_packed tests/unit/check_engine
