@@ -90,7 +90,7 @@ struct wire_reply {
                                        where a column has none */
     size_t collation_room;
     /* told: */
-    size_t columns; /* of the first COLMETADATA */
+    size_t columns;     /* of the first COLMETADATA */
     bool has_count;     /* some statement counted its rows */
     int64_t rows;       /* of the last that did */
     bool was_attention; /* the reply ended with the answer to an attention */

@@ -119,6 +119,19 @@ static bool is_told(const struct reader *r)
     return r->caller == FR_OK && !r->w->attention_sent;
 }
 
+/* Of the first result alone. */
+static void tell_collations(struct reader *r)
+{
+    struct wire_reply *reply = r->reply;
+
+    if (reply->columns != 0)
+        return;
+    reply->columns = r->columns.count;
+    for (size_t i = 0; i < reply->columns && i < reply->collation_room; i++)
+        memcpy(reply->collations[i], wire_type_collation(&r->columns.types[i]),
+               sizeof reply->collations[i]);
+}
+
 static enum step read_columns(struct reader *r)
 {
     enum { NO_METADATA = 0xFFFF };
@@ -153,6 +166,7 @@ static enum step read_columns(struct reader *r)
         w->fault = WIRE_FAULT_MEMORY;
         return STEP_FAULT;
     }
+    tell_collations(r);
     for (size_t i = 0; i < count; i++)
         c->names[i] = c->names_text.data + c->starts[i];
     if (w->sql.columns != NULL && is_told(r)) {
@@ -542,6 +556,7 @@ fr_status wire_read_reply(struct wire *w, struct wire_reply *reply, const char *
 
     if (w->sql.lost)
         return fr_err_set(err, FR_ELOST, "%s: the connection was lost", what);
+    reply->columns = 0;
     reply->has_count = reply->was_attention = false;
     reply->rows = reply->return_status = 0;
     w->attention_sent = false;

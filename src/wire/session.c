@@ -62,23 +62,30 @@ static fr_status ask(struct wire *w, enum wire_packet_type type,
     return wire_read_reply(w, reply, what, err);
 }
 
-static fr_status wire_run(struct fr_sql *sql, const char *text, fr_sql_row_fn row,
-                          void *ctx, int64_t *affected, struct fr_err *err)
+fr_status wire_run(struct wire *w, const char *sql, struct wire_reply *r,
+                   const char *what, struct fr_err *err)
 {
-    struct wire *w = wire_of(sql);
-    struct wire_reply reply = {.row = row, .ctx = ctx};
     struct fr_buf message;
     fr_status st;
 
-    if (sql->lost)
+    if (w->sql.lost)
         return fr_err_set(err, FR_ELOST, "the connection was lost");
     fr_buf_init(&message, MAX_SQL_BYTES);
     put_headers(w, &message);
-    if (wire_put_utf16(&message, text))
-        st = ask(w, WIRE_PACKET_BATCH, &message, &reply, "statement", err);
+    if (wire_put_utf16(&message, sql))
+        st = ask(w, WIRE_PACKET_BATCH, &message, r, what, err);
     else
         st = fr_err_set(err, FR_ENOMEM, "no memory for a statement");
     fr_buf_free(&message);
+    return st;
+}
+
+static fr_status session_run(struct fr_sql *sql, const char *text, fr_sql_row_fn row,
+                             void *ctx, int64_t *affected, struct fr_err *err)
+{
+    struct wire_reply reply = {.row = row, .ctx = ctx};
+    fr_status st = wire_run(wire_of(sql), text, &reply, "statement", err);
+
     if (affected != NULL && reply.has_count)
         *affected = reply.rows;
     return st;
@@ -218,9 +225,9 @@ static fr_status put_procedure(const char *name, struct fr_buf *b, struct fr_err
     return st;
 }
 
-static fr_status wire_call(struct fr_sql *sql, const char *procedure,
-                           struct fr_sql_param *params, size_t count, fr_sql_row_fn row,
-                           void *ctx, struct fr_err *err)
+static fr_status session_call(struct fr_sql *sql, const char *procedure,
+                              struct fr_sql_param *params, size_t count,
+                              fr_sql_row_fn row, void *ctx, struct fr_err *err)
 {
     struct wire *w = wire_of(sql);
     struct wire_reply reply = {
@@ -259,9 +266,9 @@ static const char *const param_types[] = {
     [FR_SQL_DATETIME] = "datetime2(3)",
 };
 
-static fr_status wire_run_params(struct fr_sql *sql, const char *text,
-                                 struct fr_sql_param *params, size_t count,
-                                 fr_sql_row_fn row, void *ctx, struct fr_err *err)
+static fr_status session_run_params(struct fr_sql *sql, const char *text,
+                                    struct fr_sql_param *params, size_t count,
+                                    fr_sql_row_fn row, void *ctx, struct fr_err *err)
 {
     struct fr_sql_param all[MAX_PARAMS];
     struct fr_buf declared;
@@ -276,19 +283,20 @@ static fr_status wire_run_params(struct fr_sql *sql, const char *text,
     all[0] = fr_sql_in_text("@stmt", text);
     all[1] = fr_sql_in_text("@params", fr_buf_text(&declared));
     memcpy(all + 2, params, count * sizeof *params);
-    st = declared.failed ? fr_err_set(err, FR_EARG, "the parameter list is too long")
-                         : wire_call(sql, "sp_executesql", all, count + 2, row, ctx, err);
+    st = declared.failed
+             ? fr_err_set(err, FR_EARG, "the parameter list is too long")
+             : session_call(sql, "sp_executesql", all, count + 2, row, ctx, err);
     memcpy(params, all + 2, count * sizeof *params);
     fr_buf_free(&declared);
     return st;
 }
 
-static void wire_close(struct fr_sql *sql)
+static void session_close(struct fr_sql *sql)
 {
     wire_free(wire_of(sql));
 }
 
-const struct fr_sql_ops wire_session_ops = {.run = wire_run,
-                                            .run_params = wire_run_params,
-                                            .call = wire_call,
-                                            .close = wire_close};
+const struct fr_sql_ops wire_session_ops = {.run = session_run,
+                                            .run_params = session_run_params,
+                                            .call = session_call,
+                                            .close = session_close};

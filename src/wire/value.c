@@ -407,6 +407,13 @@ bool wire_type_read(struct wire *w, struct wire_type *out, bool in_columns)
     return !(in_columns && out->rule->length == LENGTH_LONG) || skip_table_name(w);
 }
 
+const unsigned char *wire_type_collation(const struct wire_type *t)
+{
+    static const unsigned char none[5];
+
+    return t->rule->has_collation ? t->collation : none;
+}
+
 /* A value whose bytes are in one place. */
 static enum wire_value_result add_whole(struct wire *w, const struct wire_type *t,
                                         size_t n, struct fr_buf *out)

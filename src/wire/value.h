@@ -30,6 +30,9 @@ enum wire_value_result {
 /* Read a TYPE_INFO.  in_columns: of COLMETADATA, where text types carry a table name. */
 bool wire_type_read(struct wire *w, struct wire_type *out, bool in_columns);
 
+/* The five bytes of a type that has a collation, else zeros. */
+const unsigned char *wire_type_collation(const struct wire_type *type);
+
 /* Read a value and add its text to out. */
 enum wire_value_result wire_value_read(struct wire *w, const struct wire_type *type,
                                        struct fr_buf *out);
