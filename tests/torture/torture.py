@@ -64,6 +64,7 @@ class Scenario:
         self.rng = random.Random(seed)
         self.frozen = []
         self.runs = []
+        self.lone_workers = []
         self.say("seed %d" % seed)
 
     def say(self, text):
@@ -109,6 +110,7 @@ class Scenario:
 
     def a_worker(self):
         all_children = [c for p in self.run_under_way() for c in children_of(p.pid)]
+        all_children += [p.pid for p in self.lone_workers if p.poll() is None]
         return self.rng.choice(all_children) if all_children else None
 
     # -- what may happen
@@ -151,6 +153,13 @@ class Scenario:
     def another_run(self):
         if len(self.run_under_way()) < 2:
             self.start_run()
+
+    def lone_worker(self):
+        """A worker without a coordinator: nobody ends it when it is frozen, so that it wakes up as a stale owner."""
+        if len([p for p in self.lone_workers if p.poll() is None]) < 2:
+            self.lone_workers.append(self.rack.spawn("worker", "--lease", str(self.lease), "-q", "--retry-for", "60",
+                                                     "--login-timeout", "5", "--statement-timeout", "20", "--host-name",
+                                                     "gamma"))
 
     def kill_server(self):
         self.rack.restart()
@@ -198,7 +207,7 @@ class Scenario:
     def retry_failed(self):
         self.admin("retry", "-q")
 
-    EVENTS = [kill_worker, kill_worker, freeze_worker, thaw_workers, kill_coordinator, interrupt_coordinator, another_run,
+    EVENTS = [kill_worker, kill_worker, freeze_worker, freeze_worker, thaw_workers, lone_worker, lone_worker, kill_coordinator, interrupt_coordinator, another_run,
               kill_server, cut_one, cut_one, cut_all, lose_commit, lose_commit, lose_commit, reset_task, replay_task,
               purge_done, retry_failed]
 
@@ -227,6 +236,11 @@ class Scenario:
                 except subprocess.TimeoutExpired:
                     raise Failed("a run did not end within %d s" % ROUND_LIMIT_S)
             self.thaw_workers()
+            for p in self.lone_workers:
+                try:
+                    p.wait(ROUND_LIMIT_S)
+                except subprocess.TimeoutExpired:
+                    raise Failed("a worker did not end within %d s" % ROUND_LIMIT_S)
             states = {r[0] for r in self.rack.sql("SELECT DISTINCT state FROM dbo.work_queue", "fullrack")}
             if "cancelled" in states:
                 for task, in self.rack.sql("SELECT task_id FROM dbo.work_queue WHERE state = 'cancelled'", "fullrack"):
@@ -288,9 +302,9 @@ class Scenario:
             self.check_claims()
         finally:
             self.thaw_workers()
-            for p in self.run_under_way():
+            for p in self.run_under_way() + self.lone_workers:
                 p.kill()
-            for p in self.runs:
+            for p in self.runs + self.lone_workers:
                 p.communicate()
             self.rack.started.clear()
 
