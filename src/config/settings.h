@@ -30,6 +30,7 @@ struct fr_settings {
     char *control_password_file;
     char *control_database;
     int64_t encrypt; /* enum fr_encrypt */
+    char *ca_file;
     int64_t packet_bytes;
     int64_t login_timeout_s;
     int64_t statement_timeout_s;

@@ -67,37 +67,13 @@ static fr_status refused(const struct fr_connect *c, const struct fr_db_sink *si
         return FR_ECONNECT;
     }
     if (sink->library_number == SYBEUHST)
-        return fr_err_set(err, FR_ECONNECT, "cannot connect to %s: no such host", c->server);
+        return fr_err_set(err, FR_ECONNECT, "cannot connect to %s: no such host",
+                          c->server);
     if (sink->os_number > 0)
         return fr_err_errno(err, FR_ECONNECT, sink->os_number, "cannot connect to %s",
                             c->server);
     return fr_err_set(err, FR_ECONNECT, "cannot connect to %s: %s", c->server,
                       sink->library_number != 0 ? sink->library_text : "no answer");
-}
-
-/* Nobody listens there at all: asking again without encryption is of no use. */
-static bool nothing_listens(const struct fr_db_sink *sink)
-{
-    return sink->os_number > 0 || sink->server_number != 0;
-}
-
-static fr_status open_any_level(const struct fr_connect *c, struct fr_db_sink *sink,
-                                DBPROCESS **out, bool *encrypted, struct fr_err *err)
-{
-    enum fr_encrypt level =
-        c->encrypt == FR_ENCRYPT_PREFER ? FR_ENCRYPT_REQUIRE : c->encrypt;
-    fr_status st = open_at_level(c, level, sink, out, err);
-
-    *encrypted = level == FR_ENCRYPT_REQUIRE;
-    if (st != FR_OK)
-        return st;
-    if (*out == NULL && c->encrypt == FR_ENCRYPT_PREFER && !nothing_listens(sink)) {
-        st = open_at_level(c, FR_ENCRYPT_OFF, sink, out, err);
-        *encrypted = false;
-        if (st != FR_OK)
-            return st;
-    }
-    return *out == NULL ? refused(c, sink, err) : FR_OK;
 }
 
 fr_status fr_connect_open(const struct fr_connect *c, struct fr_sql **out,
@@ -111,7 +87,11 @@ fr_status fr_connect_open(const struct fr_connect *c, struct fr_sql **out,
     s = calloc(1, sizeof *s);
     if (s == NULL)
         return fr_err_set(err, FR_ENOMEM, "no memory for a connection");
-    st = open_any_level(c, &s->sink, &s->dbproc, &s->encrypted, err);
+    s->encrypted = c->encrypt >= FR_ENCRYPT_PREFER;
+    st = open_at_level(c, s->encrypted ? FR_ENCRYPT_REQUIRE : c->encrypt, &s->sink,
+                       &s->dbproc, err);
+    if (st == FR_OK && s->dbproc == NULL)
+        st = refused(c, &s->sink, err);
     if (st != FR_OK) {
         free(s);
         return st;

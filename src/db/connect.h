@@ -18,7 +18,8 @@
 enum { FR_SYBUNIQUE = 0x24 };
 
 /* FR_ECONNECT: cannot connect or log in; FR_EARG: unknown server.  The session options
- * are set. */
+ * are set.  FR_ENCRYPT_PREFER is taken for FR_ENCRYPT_REQUIRE: db-lib cannot tell a
+ * server without encryption from a broken handshake (rack/encryption.h can). */
 fr_status fr_connect_open(const struct fr_connect *c, struct fr_sql **out,
                           struct fr_err *err);
 

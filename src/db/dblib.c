@@ -25,6 +25,7 @@ static _Thread_local struct fr_db_sink *open_sink;
 static struct {
     size_t count;
     char servers[MAX_SERVERS][MAX_NAME_BYTES];
+    char addresses[MAX_SERVERS][MAX_NAME_BYTES + 24]; /* HOST:PORT, "" = unknown */
 } known;
 
 static const char *const level_words[] = {[FR_ENCRYPT_OFF] = "off",
@@ -147,7 +148,44 @@ static bool copy_section(const char *conf, const char *name, struct fr_buf *out)
     return found;
 }
 
-static void add_server(const char *conf, size_t index, struct fr_buf *out)
+/* The value of `key = value` in a section's lines; false when there is none. */
+static bool section_value(const char *body, const char *key, char *out, size_t out_bytes)
+{
+    size_t n = strlen(key);
+    bool found = false;
+
+    for (const char *p = body; *p != '\0'; p += strcspn(p, "\n"), p += *p == '\n') {
+        const char *v = p + strspn(p, " \t");
+
+        if (strncasecmp(v, key, n) != 0)
+            continue;
+        v += n;
+        v += strspn(v, " \t");
+        if (*v != '=')
+            continue;
+        v++;
+        v += strspn(v, " \t");
+        n = strcspn(v, " \t\r\n;#");
+        snprintf(out, out_bytes, "%.*s", (int)n, v);
+        n = strlen(key);
+        found = true; /* the last one counts, as in db-lib */
+    }
+    return found;
+}
+
+static void keep_address(size_t index, const char *body)
+{
+    char host[MAX_NAME_BYTES], port[16];
+
+    known.addresses[index][0] = '\0';
+    if (section_value(body, "host", host, sizeof host) &&
+        section_value(body, "port", port, sizeof port))
+        snprintf(known.addresses[index], sizeof known.addresses[index],
+                 strchr(host, ':') == NULL ? "%s:%s" : "[%s]:%s", host, port);
+}
+
+static void add_server(const char *conf, size_t index, const char *ca_file,
+                       struct fr_buf *out)
 {
     const char *server = known.servers[index];
     struct fr_buf body;
@@ -168,6 +206,9 @@ static void add_server(const char *conf, size_t index, struct fr_buf *out)
         fr_buf_printf(&body, "host = %.*s\nport = %s\n", (int)host_len, host,
                       colon == NULL ? "1433" : colon + 1);
     }
+    keep_address(index, fr_buf_text(&body));
+    if (ca_file != NULL)
+        fr_buf_printf(&body, "ca file = %s\n", ca_file);
     for (size_t level = 0; level < sizeof level_words / sizeof level_words[0]; level++) {
         if (level_words[level] == NULL)
             continue;
@@ -180,7 +221,7 @@ static void add_server(const char *conf, size_t index, struct fr_buf *out)
 
 /* db-lib reads encryption only from its configuration file (before 1.5): give it one of
  * ours, in memory. */
-static fr_status write_private_conf(struct fr_err *err)
+static fr_status write_private_conf(const char *ca_file, struct fr_err *err)
 {
     struct fr_buf conf, out;
     char path[64];
@@ -192,7 +233,7 @@ static fr_status write_private_conf(struct fr_err *err)
     read_user_conf(&conf);
     fr_buf_add(&out, fr_buf_text(&conf), conf.len);
     for (size_t i = 0; i < known.count; i++)
-        add_server(fr_buf_text(&conf), i, &out);
+        add_server(fr_buf_text(&conf), i, ca_file, &out);
     fd = memfd_create("fullrack-freetds.conf", MFD_CLOEXEC);
     if (out.failed || fd < 0 || write(fd, out.data, out.len) != (ssize_t)out.len)
         st = fr_err_errno(err, FR_EIO, errno, "private freetds.conf");
@@ -204,24 +245,25 @@ static fr_status write_private_conf(struct fr_err *err)
     return st;
 }
 
-fr_status fr_dblib_init(const char *const *servers, size_t count,
-                        unsigned login_timeout_s, unsigned statement_timeout_s,
-                        struct fr_err *err)
+fr_status fr_dblib_init(const struct fr_dblib_setup *setup, struct fr_err *err)
 {
     fr_status st;
 
     known.count = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (servers[i] == NULL ||
-            fr_dblib_server_name(servers[i], FR_ENCRYPT_OFF) != NULL)
+    for (size_t i = 0; i < sizeof setup->servers / sizeof setup->servers[0]; i++) {
+        const char *server = setup->servers[i];
+
+        if (server == NULL || fr_dblib_server_name(server, FR_ENCRYPT_OFF) != NULL)
             continue;
         /* a line of a configuration file; brackets only around an IPv6 address */
-        if (known.count == MAX_SERVERS || strlen(servers[i]) >= MAX_NAME_BYTES ||
-            strpbrk(servers[i], servers[i][0] == '[' ? "\r\n#;" : "\r\n[]#;") != NULL)
-            return fr_err_set(err, FR_EARG, "server name %s cannot be used", servers[i]);
-        snprintf(known.servers[known.count++], MAX_NAME_BYTES, "%s", servers[i]);
+        if (known.count == MAX_SERVERS || strlen(server) >= MAX_NAME_BYTES ||
+            strpbrk(server, server[0] == '[' ? "\r\n#;" : "\r\n[]#;") != NULL)
+            return fr_err_set(err, FR_EARG, "server name %s cannot be used", server);
+        snprintf(known.servers[known.count++], MAX_NAME_BYTES, "%s", server);
     }
-    st = write_private_conf(err);
+    if (setup->ca_file != NULL && strpbrk(setup->ca_file, "\r\n#;") != NULL)
+        return fr_err_set(err, FR_EARG, "CA file name %s cannot be used", setup->ca_file);
+    st = write_private_conf(setup->ca_file, err);
     if (st != FR_OK)
         return st;
     if (dbinit() == FAIL)
@@ -229,8 +271,8 @@ fr_status fr_dblib_init(const char *const *servers, size_t count,
     dberrhandle(on_library_error);
     dbmsghandle(on_server_message);
     dbsetmaxprocs(MAX_CONNECTIONS);
-    dbsetlogintime((int)login_timeout_s);
-    dbsettime((int)statement_timeout_s);
+    dbsetlogintime((int)setup->login_timeout_s);
+    dbsettime((int)setup->statement_timeout_s);
     return FR_OK;
 }
 
@@ -249,6 +291,16 @@ const char *fr_dblib_server_name(const char *server, enum fr_encrypt level)
         if (strcmp(known.servers[i], server) == 0)
             return names[i][level];
     return NULL;
+}
+
+bool fr_dblib_address(const char *server, char *out, size_t out_bytes)
+{
+    for (size_t i = 0; i < known.count; i++)
+        if (strcmp(known.servers[i], server) == 0 && known.addresses[i][0] != '\0') {
+            snprintf(out, out_bytes, "%s", known.addresses[i]);
+            return true;
+        }
+    return false;
 }
 
 fr_status fr_db_sink_error(const struct fr_db_sink *sink, const char *what,

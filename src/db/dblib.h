@@ -25,21 +25,31 @@ struct fr_db_sink {
     bool dead; /* the connection is gone */
 };
 
-/*
- * Prepare db-lib for this process; to be called once before any thread.  servers: every
- * server that will be connected to (HOST[:PORT] or a freetds.conf name).
- * statement_timeout_s: db-lib has one for the whole process, 0 = none.
- */
-fr_status fr_dblib_init(const char *const *servers, size_t count,
-                        unsigned login_timeout_s, unsigned statement_timeout_s,
-                        struct fr_err *err);
+/* What db-lib is told once for the whole process; borrowed for the call. */
+struct fr_dblib_setup {
+    const char *servers[2]; /* every server that will be connected to: HOST[:PORT] or a
+                               freetds.conf name; NULL = none */
+    unsigned login_timeout_s;
+    unsigned statement_timeout_s; /* 0 = none */
+    const char *ca_file;          /* PEM; NULL = certificates are not checked */
+};
+
+/* Prepare db-lib for this process; to be called once before any thread. */
+fr_status fr_dblib_init(const struct fr_dblib_setup *setup, struct fr_err *err);
 
 /*
  * Name under which db-lib knows `server` with that encryption (a section of the private
  * freetds.conf). NULL when fr_dblib_init was not told of it.  FR_ENCRYPT_PREFER is not a
- * level of db-lib: the caller tries REQUIRE, then OFF.
+ * level of db-lib.
  */
 const char *fr_dblib_server_name(const char *server, enum fr_encrypt level);
+
+/*
+ * HOST:PORT of a server that fr_dblib_init was told of, whether it is an address or a
+ * freetds.conf name.  False: unknown, or a name whose section gives no port (an
+ * instance).
+ */
+bool fr_dblib_address(const char *server, char *out, size_t out_bytes);
 
 /* The sink for connections being opened by this thread; NULL = none. */
 void fr_dblib_set_open_sink(struct fr_db_sink *sink);

@@ -1,7 +1,8 @@
 #include "rack/connector.h"
 
-#include "db/connect.h"
+#include "db/dblib.h"
 #include "db/statements.h"
+#include "rack/encryption.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +35,12 @@ void fr_settings_host_name(const struct fr_settings *s, char *out, size_t out_by
 fr_status fr_connector_init(struct fr_connector *c, const struct fr_settings *s,
                             struct fr_err *err)
 {
-    const char *servers[] = {s->server, fr_settings_control_server(s)};
+    struct fr_dblib_setup setup = {
+        .servers = {s->server, fr_settings_control_server(s)},
+        .login_timeout_s = (unsigned)s->login_timeout_s,
+        .statement_timeout_s = (unsigned)s->statement_timeout_s,
+        .ca_file = s->ca_file,
+    };
 
     memset(c, 0, sizeof *c);
     c->settings = s;
@@ -45,8 +51,7 @@ fr_status fr_connector_init(struct fr_connector *c, const struct fr_settings *s,
         if (st != FR_OK)
             return st;
     }
-    return fr_dblib_init(servers, 2, (unsigned)s->login_timeout_s,
-                         (unsigned)s->statement_timeout_s, err);
+    return fr_dblib_init(&setup, err);
 }
 
 void fr_connector_free(struct fr_connector *c)
@@ -66,10 +71,13 @@ static fr_status open_control(const struct fr_connector *c, const char *database
         .application = "fullrack control",
         .session_options = fr_stmt_session_options,
         .encrypt = (enum fr_encrypt)s->encrypt,
+        .ca_file = s->ca_file,
         .tcp_timeout_ms = TCP_TIMEOUT_MS,
+        .login_timeout_ms = (uint32_t)s->login_timeout_s * 1000,
+        .statement_timeout_ms = (uint32_t)s->statement_timeout_s * 1000,
     };
 
-    return fr_connect_open(&how, out, err);
+    return fr_encryption_open(&how, out, err);
 }
 
 fr_status fr_connector_control(void *ctx, struct fr_sql **out, struct fr_err *err)
@@ -104,9 +112,12 @@ fr_status fr_connector_target(const struct fr_connector *c, const char *database
         .session_options = fr_stmt_session_options,
         .encrypt = (enum fr_encrypt)s->encrypt,
         .packet_bytes = (uint32_t)s->packet_bytes,
+        .ca_file = s->ca_file,
         .tcp_timeout_ms = TCP_TIMEOUT_MS,
+        .login_timeout_ms = (uint32_t)s->login_timeout_s * 1000,
+        .statement_timeout_ms = (uint32_t)s->statement_timeout_s * 1000,
         .for_bulk = true,
     };
 
-    return fr_connect_open(&how, out, err);
+    return fr_encryption_open(&how, out, err);
 }

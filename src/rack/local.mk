@@ -1,6 +1,7 @@
 libfrclient_a_SOURCES += \
 	src/rack/ipc.c src/rack/ipc.h \
 	src/rack/connector.c src/rack/connector.h \
+	src/rack/encryption.c src/rack/encryption.h \
 	src/rack/worker.c src/rack/worker.h src/rack/worker_priv.h \
 	src/rack/keeper.c \
 	src/rack/pin.c \
