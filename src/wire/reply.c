@@ -251,8 +251,8 @@ static enum step read_done(struct reader *r)
         r->reply->has_count = true;
         r->reply->rows = (int64_t)((uint64_t)u32_of(p + 8) << 32 | u32_of(p + 4));
     }
-    if ((status & (DONE_ERROR | DONE_SERVER_ERROR)) != 0 &&
-        (status & DONE_ATTENTION) == 0 && r->error.status == FR_OK)
+    if ((status & (DONE_ERROR | DONE_SERVER_ERROR)) != 0 && !r->w->attention_sent &&
+        r->error.status == FR_OK)
         fr_err_set(&r->error, FR_EDB, "the server reports an error without a text");
     if ((status & DONE_ATTENTION) != 0) {
         r->reply->was_attention = true;

@@ -9,7 +9,7 @@
 
 enum {
     MAX_PARAMS = 64,
-    MAX_SQL_BYTES = 64 << 20,
+    MAX_SQL_BYTES = 256 << 20,
     MAX_DECLARED_BYTES = 64 << 10,
     MAX_INLINE_BYTES = 8000, /* longer texts go as nvarchar(max) */
     PARAM_BY_REFERENCE = 0x01

@@ -10,6 +10,7 @@ INTEGRATION_TESTS = \
 	tests/integration/test_traps.py \
 	tests/integration/test_types.py \
 	tests/integration/test_values.py \
+	tests/integration/test_wire.py \
 	tests/integration/test_source.py
 TESTS += $(INTEGRATION_TESTS) tests/cases/check-cases scripts/check-includes scripts/check-sql
 EXTRA_DIST += $(INTEGRATION_TESTS) tests/integration/rack.py tests/integration/proxy.py tests/integration/tds.py tests/cases scripts/check-includes scripts/check-sql \

@@ -41,6 +41,21 @@ static void print_outcome(const struct fr_sql *s, fr_status st, const struct fr_
     fflush(stdout);
 }
 
+static void run_long(struct fr_sql *s, const char *blanks)
+{
+    enum { MOST = 100000000 };
+    struct fr_err err = {0};
+    struct fr_buf sql;
+    int64_t n = 0;
+
+    fr_buf_init(&sql, MOST);
+    if (fr_num_i64(blanks, 0, MOST - 100, &n) == FR_OK) {
+        fr_buf_printf(&sql, "SELECT 1%*s", (int)n, "");
+        print_outcome(s, s->ops->run(s, fr_buf_text(&sql), NULL, NULL, NULL, &err), &err);
+    }
+    fr_buf_free(&sql);
+}
+
 static void run(struct fr_sql *s, const char *sql)
 {
     static char row_word[] = "row ", columns_word[] = "columns ";
@@ -48,6 +63,10 @@ static void run(struct fr_sql *s, const char *sql)
     int64_t affected = -1;
     fr_status st;
 
+    if (strncmp(sql, "@repeat ", 8) == 0) {
+        run_long(s, sql + 8);
+        return;
+    }
     s->columns = print_row;
     s->columns_ctx = columns_word;
     if (strncmp(sql, "@call ", 6) == 0) {
