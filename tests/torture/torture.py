@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """torture.py - break a run at random moments, start it again until it is drained, and count every row.
 
-  torture.py [--scenarios N] [--seed S] [--only K] [-v]      in the build folder (FULLRACK_BUILD)
+  torture.py [--scenarios N] [--seed S] [--engine bcp|wire|auto] [-v]      in the build folder (FULLRACK_BUILD)
 
 Each scenario is made from one seed, which is printed when it fails: `--seed S --scenarios 1` runs it alone.  What is
 checked in the end: every row exactly once (count, sum and distinct keys, file by file; what a reset task had loaded
@@ -59,8 +59,9 @@ class File:
 
 
 class Scenario:
-    def __init__(self, rack, seed, verbose):
-        self.rack, self.seed, self.verbose = rack, seed, verbose
+    def __init__(self, rack, seed, arguments):
+        self.rack, self.seed, self.verbose = rack, seed, arguments.v
+        self.engine = ["--engine", arguments.engine] if arguments.engine else []
         self.rng = random.Random(seed)
         self.frozen = []
         self.runs = []
@@ -88,7 +89,8 @@ class Scenario:
                 os.unlink(os.path.join(rack.dir, name))
         self.files = [File(rng, rack, i + 1) for i in range(rng.randint(2, 7))]
         self.lease = rng.choice([1, 1, 2])
-        self.options = ["-t", "|", "-b", str(rng.choice([20, 20, 50, 137, 400, 5000])), "-m", "1000000"]
+        self.options = ["-t", "|", "-b", str(rng.choice([20, 20, 50, 137, 400, 5000])), "-m", "1000000",
+                        *self.engine]
 
     def add(self):
         rejects = os.path.join(self.rack.dir, "f.tbl.bad")
@@ -381,6 +383,7 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument("--scenarios", type=int, default=25)
     p.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 30))
+    p.add_argument("--engine", choices=["bcp", "wire", "auto"])
     p.add_argument("-v", action="store_true")
     a = p.parse_args()
     passed = failed = 0
@@ -392,7 +395,7 @@ def main():
         for seed in range(a.seed, a.seed + a.scenarios):
             kind = LoadScenario if seed % 4 == 3 else Scenario
             try:
-                kind(rack, seed, a.v).run()
+                kind(rack, seed, a).run()
                 passed += 1
             except Exception as e:
                 failed += 1
