@@ -111,8 +111,11 @@ static void compare_task(struct verify *v, const struct fr_queued_task *t,
     bool head_done = h != NULL && strcmp(h->state, "done") == 0;
 
     if (queue_done && !head_done)
-        say(v->differences, "task %lld (%s) is done, but its ledger head is %s", id,
-            t->source, h == NULL ? "missing" : h->state);
+        say(v->differences, "task %lld (%s) is done, but its ledger head is %s%s", id,
+            t->source, h == NULL ? "missing" : h->state,
+            h != NULL && strcmp(h->state, "closed") == 0
+                ? " (a reset that broke off: do it again)"
+                : "");
     if (h == NULL)
         return;
     if (h->epoch > t->epoch)

@@ -66,6 +66,7 @@ class Scenario:
         self.frozen = []
         self.runs = []
         self.lone_workers = []
+        self.unfinished = set()     # resets
         self.say("seed %d" % seed)
 
     def say(self, text):
@@ -179,6 +180,7 @@ class Scenario:
         """A queue command may be refused (task active, server gone): what counts is the end."""
         r = subprocess.run(self.rack.command(*args), capture_output=True, timeout=120, env=self.rack.env())
         check(r.returncode in (0, 1, 2, 3), "fullrack %s: exit %d" % (" ".join(args), r.returncode), r.stderr)
+        return r.returncode == 0
 
     def a_task(self):
         ids = self.rack.sql("SELECT task_id, source FROM dbo.work_queue ORDER BY task_id", "fullrack")
@@ -187,7 +189,13 @@ class Scenario:
     def reset_task(self):
         task, _ = self.a_task()
         if task is not None and self.may_double:
-            self.admin("reset", str(task), "-q")
+            self.reset(task)
+
+    def reset(self, task):
+        """One that broke off half-way is said to have failed, and is done again, as a person would."""
+        self.unfinished.discard(task)
+        if not self.admin("reset", str(task), "-q"):
+            self.unfinished.add(task)
 
     def replay_task(self):
         """Cancel, take its rows out, reset: what a person does who wants a file anew."""
@@ -201,7 +209,7 @@ class Scenario:
         self.rack.sql("DELETE FROM dbo.t WHERE f = %d" % f.number)
         # what was taken out no longer counts
         self.rack.sql("UPDATE dbo.fullrack_ledger SET rows_loaded = 0 WHERE state = 'closed' AND source = '%s'" % source)
-        self.admin("reset", str(task), "-q")
+        self.reset(task)
 
     def purge_done(self):
         self.admin("purge", "--older-than", "36500", "-q")
@@ -246,7 +254,10 @@ class Scenario:
             states = {r[0] for r in self.rack.sql("SELECT DISTINCT state FROM dbo.work_queue", "fullrack")}
             if "cancelled" in states:
                 for task, in self.rack.sql("SELECT task_id FROM dbo.work_queue WHERE state = 'cancelled'", "fullrack"):
-                    self.admin("reset", str(task), "-q")
+                    self.reset(task)
+            elif self.unfinished:
+                for task in list(self.unfinished):
+                    self.reset(task)
             elif states == {"done"}:
                 return
             time.sleep(0.2)
