@@ -148,7 +148,8 @@ bool respond_end(struct tds_conn *c, enum done_kind kind)
 {
     bool fits = c->has_done && (c->done_kind == kind || c->done_kind == DONE_PROC);
 
-    client_unwatch(c->client);
+    if (c->client != NULL) /* a session beyond --max-sessions has none */
+        client_unwatch(c->client);
     /* a cancelled request's response ends here; the attention is answered by a message of
      * its own */
     if (c->session != NULL && session_cancelled(c->session)) {
