@@ -6,6 +6,7 @@ INTEGRATION_TESTS = \
 	tests/integration/test_load.py \
 	tests/integration/test_queue.py \
 	tests/integration/test_run.py \
+	tests/integration/test_scale.py \
 	tests/integration/test_server.py \
 	tests/integration/test_traps.py \
 	tests/integration/test_types.py \

@@ -9,7 +9,9 @@
 #include <strings.h>
 #include <sys/socket.h>
 
-enum { SETTLED_AFTER_100NS = 50 * 10000 };
+/* A request counts as load once it has run for so long and used so much of a CPU: one
+ * that waits for a lock, or for a machine with few CPUs, is none. */
+enum { SETTLED_AFTER_100NS = 50 * 10000, SETTLED_CPU_US = 10000 };
 
 struct client *client_add(struct server *srv, int fd, const char *address)
 {
@@ -367,6 +369,11 @@ static void poll_attention(struct client *c)
         session_cancel(c->session);
 }
 
+static bool has_used_cpu(const struct client *c)
+{
+    return !c->has_clock || clock_us(c->cpu_clock) - c->cpu_at_begin_us >= SETTLED_CPU_US;
+}
+
 void server_tick(struct server *srv)
 {
     int64_t before = server_now() - SETTLED_AFTER_100NS;
@@ -378,7 +385,7 @@ void server_tick(struct server *srv)
         if (c == NULL || !c->in_request)
             continue;
         poll_attention(c);
-        if (!c->settled && c->request_start < before) {
+        if (!c->settled && c->request_start < before && has_used_cpu(c)) {
             c->settled = true;
             schedulers_settle(srv->schedulers, c->scheduler);
         }
