@@ -405,6 +405,26 @@ BEGIN
     WHERE run_id = @run_id AND worker = @worker AND host = @host;
 END;
 GO
+IF OBJECT_ID(N'dbo.sp_work_left', N'P') IS NOT NULL
+DROP PROCEDURE dbo.sp_work_left;
+GO
+/*
+ * Tasks that are not over.  What is over is not looked at: idle workers would count all of a long queue.  One statement,
+ * lest a task that goes back to ready meanwhile is seen in neither state.
+ */
+CREATE PROCEDURE dbo.sp_work_left
+    @target_server nvarchar(256),
+    @ready bigint OUTPUT,
+    @active bigint OUTPUT
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SELECT @ready = COUNT_BIG(CASE WHEN state = 'ready' THEN 1 END),
+           @active = COUNT_BIG(CASE WHEN state = 'active' THEN 1 END)
+    FROM dbo.work_queue
+    WHERE state IN ('ready', 'active') AND target_server = @target_server;
+END;
+GO
 IF OBJECT_ID(N'dbo.sp_queue_state', N'P') IS NOT NULL
 DROP PROCEDURE dbo.sp_queue_state;
 GO

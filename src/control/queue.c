@@ -361,3 +361,18 @@ fr_status fr_queue_state(struct fr_control *c, const char *target_server,
     out->next_ms = params[6].is_null ? -1 : params[6].number < 0 ? 0 : params[6].number;
     return st;
 }
+
+fr_status fr_queue_left(struct fr_control *c, const char *target_server, int64_t *ready,
+                        int64_t *active, struct fr_err *err)
+{
+    struct fr_sql_param params[] = {
+        fr_sql_in_text("@target_server", target_server),
+        fr_sql_out("@ready", FR_SQL_BIGINT),
+        fr_sql_out("@active", FR_SQL_BIGINT),
+    };
+    fr_status st = control_call(c, "dbo.sp_work_left", params, COUNT_OF(params), err);
+
+    *ready = params[1].number;
+    *active = params[2].number;
+    return st;
+}

@@ -98,5 +98,8 @@ struct fr_queue_state {
 /* target_server NULL: of all. */
 fr_status fr_queue_state(struct fr_control *c, const char *target_server,
                          struct fr_queue_state *out, struct fr_err *err);
+/* What is not over: costs the same whatever lies behind it in the queue. */
+fr_status fr_queue_left(struct fr_control *c, const char *target_server, int64_t *ready,
+                        int64_t *active, struct fr_err *err);
 
 #endif

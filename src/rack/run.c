@@ -13,10 +13,9 @@ enum { STOPPING_RETRY_MS = 5000 };
 
 fr_status run_open(struct coordinator *c, struct fr_err *err)
 {
-    struct fr_queue_state q;
     json_t *options;
     char *text;
-    int64_t schedulers = 0, swept;
+    int64_t schedulers = 0, swept, ready = 0, active = 0;
     fr_status st;
 
     st = fr_connector_init(&c->connector, c->settings, err);
@@ -27,10 +26,10 @@ fr_status run_open(struct coordinator *c, struct fr_err *err)
     if (st == FR_OK)
         st = fr_queue_sweep(c->control, &swept, err);
     if (st == FR_OK)
-        st = fr_queue_state(c->control, c->settings->server, &q, err);
+        st = fr_queue_left(c->control, c->settings->server, &ready, &active, err);
     if (st != FR_OK)
         return st;
-    c->tasks_known = q.ready + q.active;
+    c->tasks_known = ready + active;
     if (c->settings->workers == 0)
         c->settings->workers =
             schedulers > 0 ? schedulers : sysconf(_SC_NPROCESSORS_ONLN);
@@ -93,10 +92,9 @@ static fr_status try_close_run(struct coordinator *c, int *exit_status,
 {
     struct fr_result_totals t;
     struct fr_run_totals totals;
-    struct fr_queue_state q;
     struct fr_sql_param params[] = {fr_sql_in_i64("@run_id", c->run_id)};
     struct fr_sql_one one = {0};
-    int64_t failed;
+    int64_t failed, ready = 0, active = 0;
     fr_status st;
 
     st = ask_queue_for_states(c, err);
@@ -108,12 +106,12 @@ static fr_status try_close_run(struct coordinator *c, int *exit_status,
                             "AND state = 'failed'",
                             params, 1, fr_sql_take_one, &one, err);
     if (st == FR_OK)
-        st = fr_queue_state(c->control, c->settings->server, &q, err);
+        st = fr_queue_left(c->control, c->settings->server, &ready, &active, err);
     if (st != FR_OK)
         return st;
     failed = fr_sql_one_i64(&one, 0, 0);
     fr_result_totals(c->result, &t);
-    if (*exit_status == 0 && (failed > 0 || q.ready > 0))
+    if (*exit_status == 0 && (failed > 0 || ready > 0))
         *exit_status = 1;
     totals = (struct fr_run_totals){
         .state = c->stopping         ? "stopped"

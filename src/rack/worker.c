@@ -207,8 +207,7 @@ static fr_status next_from_queue(struct worker *w, struct fr_task *out,
             .client_cpu_id = w->client_cpu,
             .lease_s = w->settings->lease_s,
         };
-        struct fr_queue_state q;
-        int64_t swept = 0;
+        int64_t swept = 0, ready = 0, active = 0;
         fr_status st;
 
         if (w->pause_until_ms > fr_clock_ms())
@@ -223,12 +222,12 @@ static fr_status next_from_queue(struct worker *w, struct fr_task *out,
         if (st == FR_EMPTY)
             st = fr_queue_sweep(w->control, &swept, err);
         if (st == FR_OK)
-            st = fr_queue_state(w->control, w->settings->server, &q, err);
+            st = fr_queue_left(w->control, w->settings->server, &ready, &active, err);
         if (st != FR_OK && !may_ask_again(w, err, &failing_since_ms))
             return st;
         if (st == FR_OK)
             failing_since_ms = 0;
-        if (st == FR_OK && q.ready == 0 && q.active == 0)
+        if (st == FR_OK && ready == 0 && active == 0)
             return FR_EMPTY;
         if (swept == 0)
             fr_sleep_ms(IDLE_MIN_MS + fr_random_below(fr_backoff_ms(

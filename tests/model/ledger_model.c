@@ -438,27 +438,27 @@ enum { CONFIGS = sizeof configs / sizeof configs[0] };
 
 #define STEP_EPOCH                                                                       \
     {                                                                                    \
-        "AND epoch = @epoch", ""                                                         \
+        "AND epoch = @epoch", "", false                                                  \
     }
 #define STEP_OFFSET                                                                      \
     {                                                                                    \
-        "AND next_offset = @from_offset", ""                                             \
+        "AND next_offset = @from_offset", "", false                                      \
     }
 #define STEP_OPEN                                                                        \
     {                                                                                    \
-        "@from_offset\n  AND state = 'open'", "@from_offset"                             \
+        "@from_offset\n  AND state = 'open'", "@from_offset", false                      \
     }
 #define STEP_MOVED                                                                       \
     {                                                                                    \
-        "IF @moved = 1 AND", "IF"                                                        \
+        "IF @moved = 1 AND", "IF", false                                                 \
     }
 #define NEWER_OWNER                                                                      \
     {                                                                                    \
-        "AND epoch < @epoch AND", "AND"                                                  \
+        "AND epoch < @epoch AND", "AND", false                                           \
     }
 #define NEXT_EPOCH                                                                       \
     {                                                                                    \
-        "epoch = epoch + 1", "epoch = epoch + 0"                                         \
+        "epoch = epoch + 1", "epoch = epoch + 0", false                                  \
     }
 
 /*
@@ -475,34 +475,36 @@ static const struct mutation {
 } mutations[] = {
     {.name = "as it is"},
     {.name = "the step does not compare epoch and offset",
-     .change = {{STEP_EPOCH, STEP_OFFSET}},
+     .change = {.edits = {STEP_EPOCH, STEP_OFFSET}},
      .is_harmful = true,
      .rows_only = true},
     {.name = "the step does not compare the epoch",
-     .change = {{STEP_EPOCH}},
+     .change = {.edits = {STEP_EPOCH}},
      .is_harmful = true},
     {.name = "the step does not compare the epoch (rows only)",
-     .change = {{STEP_EPOCH}},
+     .change = {.edits = {STEP_EPOCH}},
      .rows_only = true},
-    {.name = "the step does not compare the offset", .change = {{STEP_OFFSET}}},
+    {.name = "the step does not compare the offset", .change = {.edits = {STEP_OFFSET}}},
     {.name = "a batch is repeated from memory", .habits = {.goes_on_from_memory = true}},
     {.name = "a batch is repeated from memory, and the step does not compare the offset",
-     .change = {{STEP_OFFSET}},
+     .change = {.edits = {STEP_OFFSET}},
      .habits = {.goes_on_from_memory = true},
      .is_harmful = true,
      .rows_only = true},
-    {.name = "the step moves a closed head", .change = {{STEP_OPEN}}, .is_harmful = true},
+    {.name = "the step moves a closed head",
+     .change = {.edits = {STEP_OPEN}},
+     .is_harmful = true},
     {.name = "the step commits whatever the head says",
-     .change = {{STEP_MOVED}},
+     .change = {.edits = {STEP_MOVED}},
      .is_harmful = true,
      .rows_only = true},
     {.name = "the take-over does not look for a newer owner",
-     .change = {{NEWER_OWNER}},
+     .change = {.edits = {NEWER_OWNER}},
      .is_harmful = true},
-    {.name = "a resume leaves the epoch as it is", .change = {{NEXT_EPOCH}}},
+    {.name = "a resume leaves the epoch as it is", .change = {.edits = {NEXT_EPOCH}}},
     {.name =
          "a resume leaves the epoch as it is, and the step does not compare the offset",
-     .change = {{NEXT_EPOCH, STEP_OFFSET}},
+     .change = {.edits = {NEXT_EPOCH, STEP_OFFSET}},
      .is_harmful = true,
      .rows_only = true},
     {.name = "closing makes no tombstone",
