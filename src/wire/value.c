@@ -10,6 +10,8 @@ enum {
     /* A (max) value of an answer: what the tool asks of a server is far smaller. */
     MAX_VALUE_BYTES = 64 << 20,
     DAYS_TO_1900 = 693595, /* 0001-01-01 to 1900-01-01 */
+    FIRST_DAY = -DAYS_TO_1900,
+    LAST_DAY = 2958463, /* 9999-12-31 */
     NULL_USHORT = 0xFFFF,
     PARTIAL_USHORT = 0xFFFF
 };
@@ -149,26 +151,31 @@ static bool add_guid(const struct wire_type *t, const unsigned char *p, size_t n
 static bool add_old_datetime(const struct wire_type *t, const unsigned char *p, size_t n,
                              struct fr_buf *out)
 {
+    enum { MINUTES_OF_DAY = 24 * 60, TICKS_OF_DAY = 24 * 3600 * 300 };
+    int32_t days = (int32_t)little_endian(p, n / 2);
+    uint32_t time = (uint32_t)little_endian(p + n / 2, n / 2);
+
     (void)t;
     if (n == 4)
-        return fr_sql_add_smalldatetime(out, (int32_t)little_endian(p, 2),
-                                        (uint32_t)little_endian(p + 2, 2));
-    return n == 8 && fr_sql_add_datetime(out, (int32_t)little_endian(p, 4),
-                                         (uint32_t)little_endian(p + 4, 4));
+        return time < MINUTES_OF_DAY && fr_sql_add_smalldatetime(out, days, time);
+    return n == 8 && time < TICKS_OF_DAY && days >= FIRST_DAY && days <= LAST_DAY &&
+           fr_sql_add_datetime(out, days, time);
 }
 
-static int32_t days_of(const unsigned char *p)
+static bool days_of(const unsigned char *p, int32_t *out)
 {
-    return (int32_t)little_endian(p, 3) - DAYS_TO_1900;
+    *out = (int32_t)little_endian(p, 3) - DAYS_TO_1900;
+    return *out <= LAST_DAY;
 }
 
 /* Ticks of 10^-scale seconds to 100 ns; false when it is no time of day. */
 static bool time_of(const struct wire_type *t, const unsigned char *p, size_t n,
                     uint64_t *out)
 {
+    static const uint8_t bytes[8] = {3, 3, 3, 4, 4, 5, 5, 5};
     uint64_t v = little_endian(p, n);
 
-    if (n < 3 || n > 5 || t->scale > 7)
+    if (t->scale > 7 || n != bytes[t->scale])
         return false;
     for (int i = t->scale; i < 7; i++)
         v *= 10;
@@ -179,8 +186,10 @@ static bool time_of(const struct wire_type *t, const unsigned char *p, size_t n,
 static bool add_date(const struct wire_type *t, const unsigned char *p, size_t n,
                      struct fr_buf *out)
 {
+    int32_t days;
+
     (void)t;
-    return n == 3 && fr_sql_add_date(out, days_of(p));
+    return n == 3 && days_of(p, &days) && fr_sql_add_date(out, days);
 }
 
 static bool add_time(const struct wire_type *t, const unsigned char *p, size_t n,
@@ -195,10 +204,11 @@ static bool add_datetime2(const struct wire_type *t, const unsigned char *p, siz
                           struct fr_buf *out)
 {
     uint64_t time;
+    int32_t days;
 
-    if (n < 6 || !time_of(t, p, n - 3, &time))
+    if (n < 6 || !time_of(t, p, n - 3, &time) || !days_of(p + n - 3, &days))
         return false;
-    fr_sql_add_date(out, days_of(p + n - 3));
+    fr_sql_add_date(out, days);
     fr_buf_add_byte(out, ' ');
     return fr_sql_add_time(out, time, t->scale);
 }
@@ -208,14 +218,15 @@ static bool add_datetimeoffset(const struct wire_type *t, const unsigned char *p
 {
     enum { MOST_MINUTES = 14 * 60 };
     uint64_t time;
+    int32_t days;
     int offset_min;
 
-    if (n < 8 || !time_of(t, p, n - 5, &time))
+    if (n < 8 || !time_of(t, p, n - 5, &time) || !days_of(p + n - 5, &days))
         return false;
     offset_min = (int16_t)little_endian(p + n - 2, 2);
     if (offset_min < -MOST_MINUTES || offset_min > MOST_MINUTES)
         return false;
-    return fr_sql_add_datetimeoffset(out, days_of(p + n - 5), time, t->scale, offset_min);
+    return fr_sql_add_datetimeoffset(out, days, time, t->scale, offset_min);
 }
 
 static bool add_binary(const struct wire_type *t, const unsigned char *p, size_t n,

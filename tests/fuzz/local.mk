@@ -1,7 +1,7 @@
 # libFuzzer programs: ./configure CC=clang --enable-fuzz --enable-asan
 if FUZZ
 FUZZERS = tests/fuzz/fuzz_load tests/fuzz/fuzz_tsql tests/fuzz/fuzz_tds tests/fuzz/fuzz_batch \
-	tests/fuzz/fuzz_convert tests/fuzz/fuzz_codepage
+	tests/fuzz/fuzz_convert tests/fuzz/fuzz_codepage tests/fuzz/fuzz_reply tests/fuzz/fuzz_prelogin
 noinst_PROGRAMS += $(FUZZERS)
 fuzzers: $(FUZZERS)
 tests_fuzz_fuzz_load_SOURCES = tests/fuzz/fuzz_load.c
@@ -23,5 +23,13 @@ tests_fuzz_fuzz_convert_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_codepage_SOURCES = tests/fuzz/fuzz_codepage.c
 tests_fuzz_fuzz_codepage_LDADD = libfrclient.a libfrbase.a $(UV_LIBS) $(JANSSON_LIBS) $(ARCHIVE_LIBS) $(DBLIB_LIBS) $(GNUTLS_LIBS) -lm
 tests_fuzz_fuzz_codepage_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_reply_SOURCES = tests/fuzz/fuzz_reply.c tests/support/memory_link.c tests/support/memory_link.h \
+	tests/support/tds_client.c tests/support/tds_client.h
+tests_fuzz_fuzz_reply_LDADD = libfrclient.a libfrbase.a $(GNUTLS_LIBS)
+tests_fuzz_fuzz_reply_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_prelogin_SOURCES = tests/fuzz/fuzz_prelogin.c tests/support/memory_link.c tests/support/memory_link.h \
+	tests/support/tds_client.c tests/support/tds_client.h
+tests_fuzz_fuzz_prelogin_LDADD = libfrclient.a libfrbase.a $(GNUTLS_LIBS)
+tests_fuzz_fuzz_prelogin_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 endif
 EXTRA_DIST += tests/fuzz/corpus

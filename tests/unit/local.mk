@@ -25,6 +25,10 @@ tests_unit_check_sql_LDADD = $(SERVER_TEST_LIBS) $(GNUTLS_LIBS)
 CLIENT_TEST_LIBS = libfrclient.a libfrbase.a $(UV_LIBS) $(JANSSON_LIBS) $(ARCHIVE_LIBS) $(DBLIB_LIBS) $(GNUTLS_LIBS) $(CHECK_LIBS) -lm
 UNIT_TESTS += tests/unit/check_load_convert tests/unit/check_load_split tests/unit/check_load_source \
 	tests/unit/check_config tests/unit/check_app
+UNIT_TESTS += tests/unit/check_wire
+tests_unit_check_wire_SOURCES = tests/unit/check_wire.c tests/support/memory_link.c tests/support/memory_link.h \
+	tests/support/tds_client.c tests/support/tds_client.h
+tests_unit_check_wire_LDADD = libfrclient.a libfrbase.a $(GNUTLS_LIBS) $(CHECK_LIBS)
 UNIT_TESTS += tests/unit/check_load_packed tests/unit/check_engine
 tests_unit_check_engine_SOURCES = tests/unit/check_engine.c
 tests_unit_check_engine_LDADD = $(CLIENT_TEST_LIBS)
