@@ -8,6 +8,7 @@ libfrclient_a_SOURCES += \
 	src/wire/login.c src/wire/login.h \
 	src/wire/packet.c src/wire/packet.h \
 	src/wire/reply.c src/wire/reply.h \
+	src/wire/columns.c src/wire/columns.h \
 	src/wire/environment.c \
 	src/wire/value.c src/wire/value.h \
 	src/wire/charset.c src/wire/charset.h \

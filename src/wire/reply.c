@@ -9,16 +9,12 @@
 #include "base/clock.h"
 #include "base/num.h"
 #include "wire/charset.h"
-#include "wire/value.h"
+#include "wire/columns.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
-    MAX_COLUMNS = 4096,
-    MAX_NAMES_BYTES = 4 << 20,
-    MAX_ROW_TEXT_BYTES = 256 << 20,
     SEVERITY_ERROR = 11, /* below: information */
     SEVERITY_FATAL = 20  /* the server ends the session */
 };
@@ -37,21 +33,10 @@ enum step {
     STEP_FAULT /* w->fault */
 };
 
-struct columns {
-    size_t count;
-    struct wire_type *types;
-    const char **names;
-    const char **values;
-    size_t *lengths;
-    size_t *starts;
-    struct fr_buf names_text;
-    struct fr_buf text;
-};
-
 struct reader {
     struct wire *w;
     struct wire_reply *reply;
-    struct columns columns;
+    struct wire_columns columns;
     struct fr_err error; /* the first error of the server */
     struct fr_err *err;  /* the caller's, for its own callbacks */
     fr_status caller;    /* what a callback returned */
@@ -68,33 +53,6 @@ static uint32_t u32_of(const unsigned char *p)
 {
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
            (uint32_t)p[3] << 24;
-}
-
-static void columns_free(struct columns *c)
-{
-    free(c->types);
-    free(c->names);
-    free(c->values);
-    free(c->lengths);
-    free(c->starts);
-    fr_buf_free(&c->names_text);
-    fr_buf_free(&c->text);
-    memset(c, 0, sizeof *c);
-}
-
-static bool columns_make(struct columns *c, size_t count)
-{
-    columns_free(c);
-    fr_buf_init(&c->names_text, MAX_NAMES_BYTES);
-    fr_buf_init(&c->text, MAX_ROW_TEXT_BYTES);
-    c->types = calloc(count, sizeof *c->types);
-    c->names = calloc(count, sizeof *c->names);
-    c->values = calloc(count, sizeof *c->values);
-    c->lengths = calloc(count, sizeof *c->lengths);
-    c->starts = calloc(count, sizeof *c->starts);
-    c->count = count;
-    return c->types != NULL && c->names != NULL && c->values != NULL &&
-           c->lengths != NULL && c->starts != NULL;
 }
 
 /* A callback of the caller's refused: the server is asked to stop, the rest is read over.
@@ -136,7 +94,7 @@ static enum step read_columns(struct reader *r)
 {
     enum { NO_METADATA = 0xFFFF };
     struct wire *w = r->w;
-    struct columns *c = &r->columns;
+    struct wire_columns *c = &r->columns;
     const unsigned char *p = wire_take(w, 2);
     size_t count = p == NULL ? 0 : u16_of(p);
 
@@ -144,11 +102,11 @@ static enum step read_columns(struct reader *r)
         return STEP_FAULT;
     if (count == NO_METADATA)
         return STEP_GO_ON;
-    if (count == 0 || count > MAX_COLUMNS) {
+    if (count == 0 || count > WIRE_MAX_COLUMNS) {
         wire_protocol_fault(w, "a result of %zu columns", count);
         return STEP_FAULT;
     }
-    if (!columns_make(c, count)) {
+    if (!wire_columns_make(c, count)) {
         w->fault = WIRE_FAULT_MEMORY;
         return STEP_FAULT;
     }
@@ -183,7 +141,7 @@ static enum step read_columns(struct reader *r)
 /* nulls: NBCROW's bitmap, or NULL. */
 static enum step read_values(struct reader *r, const unsigned char *nulls)
 {
-    struct columns *c = &r->columns;
+    struct wire_columns *c = &r->columns;
     bool too_large = false;
     fr_status st;
 
@@ -230,7 +188,7 @@ static enum step read_row(struct reader *r)
 
 static enum step read_sparse_row(struct reader *r)
 {
-    unsigned char nulls[MAX_COLUMNS / 8];
+    unsigned char nulls[WIRE_MAX_COLUMNS / 8];
     size_t n = (r->columns.count + 7) / 8;
     const unsigned char *p = wire_take(r->w, n);
 
@@ -565,7 +523,7 @@ fr_status wire_read_reply(struct wire *w, struct wire_reply *reply, const char *
     st = outcome(&r, end, what, err);
     w->asks_to_stop = w->attention_sent = false;
     w->deadline_ms = w->is_logged_in ? 0 : w->deadline_ms;
-    columns_free(&r.columns);
+    wire_columns_free(&r.columns);
     return st;
 }
 
@@ -585,7 +543,7 @@ fr_status wire_attention(struct wire *w, struct fr_err *err)
     end = read_tokens(&r);
     w->attention_sent = false;
     w->deadline_ms = 0;
-    columns_free(&r.columns);
+    wire_columns_free(&r.columns);
     return end == STEP_END ? FR_OK : wire_fault_error(w, "attention", err);
 }
 
@@ -602,7 +560,7 @@ fr_status wire_sending_error(struct wire_out *o, const char *what, struct fr_err
     w->fault = WIRE_FAULT_NONE;
     w->deadline_ms = now_ms + WIRE_ATTENTION_MS;
     (void)read_tokens(&r);
-    columns_free(&r.columns);
+    wire_columns_free(&r.columns);
     st = r.error.status == FR_OK
              ? fr_err_set(err, FR_ELOST,
                           "%s: the server ended the statement before its end", what)

@@ -25,10 +25,13 @@ tests_unit_check_sql_LDADD = $(SERVER_TEST_LIBS) $(GNUTLS_LIBS)
 CLIENT_TEST_LIBS = libfrclient.a libfrbase.a $(UV_LIBS) $(JANSSON_LIBS) $(ARCHIVE_LIBS) $(DBLIB_LIBS) $(GNUTLS_LIBS) $(CHECK_LIBS) -lm
 UNIT_TESTS += tests/unit/check_load_convert tests/unit/check_load_split tests/unit/check_load_source \
 	tests/unit/check_config tests/unit/check_app
-UNIT_TESTS += tests/unit/check_wire
-tests_unit_check_wire_SOURCES = tests/unit/check_wire.c tests/support/memory_link.c tests/support/memory_link.h \
-	tests/support/tds_client.c tests/support/tds_client.h
+UNIT_TESTS += tests/unit/check_wire tests/unit/check_wire_value
+WIRE_TEST_SOURCES = tests/support/memory_link.c tests/support/memory_link.h tests/support/wire_fixture.c \
+	tests/support/wire_fixture.h tests/support/tds_client.c tests/support/tds_client.h
+tests_unit_check_wire_SOURCES = tests/unit/check_wire.c $(WIRE_TEST_SOURCES)
 tests_unit_check_wire_LDADD = libfrclient.a libfrbase.a $(GNUTLS_LIBS) $(CHECK_LIBS)
+tests_unit_check_wire_value_SOURCES = tests/unit/check_wire_value.c $(WIRE_TEST_SOURCES)
+tests_unit_check_wire_value_LDADD = libfrclient.a libfrbase.a $(GNUTLS_LIBS) $(CHECK_LIBS)
 UNIT_TESTS += tests/unit/check_load_packed tests/unit/check_engine
 tests_unit_check_engine_SOURCES = tests/unit/check_engine.c
 tests_unit_check_engine_LDADD = $(CLIENT_TEST_LIBS)
