@@ -6,18 +6,23 @@
  * statement is one step, and between any two steps anybody else may act (a frozen worker
  * is one that acts late), a process may die, an answer may be lost (done or not done, or
  * done later by a server that still had the request), a lease may run out.  Each state is
- * visited once.  Then the same with single rules taken out: those on which exactly-once
- * rests must be found missing, and of those that only stand behind another it is shown
- * that the other holds.
+ * visited once (known by a hash of 64 bits).  Then the same with single rules taken out:
+ * those on which exactly-once rests must be found missing, and of those that only stand
+ * behind another it is shown that the other holds.
  */
-#include "db/statements.h"
-#include "model/actors.h"
+#include "model/cases.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ACTORS = 4, MAX_DEPTH = 400, SEEN_BITS = 22, MEMO_BITS = 16, LABEL_BYTES = 96 };
+enum {
+    ACTORS = MODEL_ACTORS,
+    MAX_DEPTH = 400,
+    SEEN_BITS = 22,
+    MEMO_BITS = 16,
+    LABEL_BYTES = 96
+};
 
 /* A request that a server may still run although its client knows nothing of it any more.
  */
@@ -408,170 +413,8 @@ static void explore(struct search *s, const struct state *from, size_t depth)
         change_task(s, from, TASK_READY, "retry", depth);
 }
 
-/* -- what is searched ---------------------------------------------------------------- */
-
-static const struct config {
-    const char *name;
-    enum actor_kind actors[ACTORS];
-    uint8_t claims, faults; /* at most */
-} configs[] = {
-    {"two loads without a queue", {ACTOR_LOAD, ACTOR_LOAD}, 0, 2},
-    {"two workers, reset", {ACTOR_WORKER, ACTOR_WORKER, ACTOR_RESET}, 3, 2},
-    {"two workers, two resets",
-     {ACTOR_WORKER, ACTOR_WORKER, ACTOR_RESET, ACTOR_RESET},
-     2,
-     0},
-    {"two workers, reset, cancel",
-     {ACTOR_WORKER, ACTOR_WORKER, ACTOR_RESET, ACTOR_CANCEL},
-     2,
-     1},
-    {"two workers, reset, purge",
-     {ACTOR_WORKER, ACTOR_WORKER, ACTOR_RESET, ACTOR_PURGE},
-     2,
-     1},
-    {"two workers, cancel, purge",
-     {ACTOR_WORKER, ACTOR_WORKER, ACTOR_CANCEL, ACTOR_PURGE},
-     2,
-     1},
-};
-enum { CONFIGS = sizeof configs / sizeof configs[0] };
-
-#define STEP_EPOCH                                                                       \
-    {                                                                                    \
-        "AND epoch = @epoch", "", false                                                  \
-    }
-#define STEP_OFFSET                                                                      \
-    {                                                                                    \
-        "AND next_offset = @from_offset", "", false                                      \
-    }
-#define STEP_OPEN                                                                        \
-    {                                                                                    \
-        "@from_offset\n  AND state = 'open'", "@from_offset", false                      \
-    }
-#define STEP_MOVED                                                                       \
-    {                                                                                    \
-        "IF @moved = 1 AND", "IF", false                                                 \
-    }
-#define NEWER_OWNER                                                                      \
-    {                                                                                    \
-        "AND epoch < @epoch AND", "AND", false                                           \
-    }
-#define NEXT_EPOCH                                                                       \
-    {                                                                                    \
-        "epoch = epoch + 1", "epoch = epoch + 0", false                                  \
-    }
-
-/*
- * Rules taken out.  is_harmful false: another rule stands in front of it, and holds.
- * rows_only: of what must hold, only what is in the tables is looked at, not who put it
- * there.
- */
-static const struct mutation {
-    const char *name;
-    struct model_change change;
-    struct actor_habits habits;
-    struct control_habits control;
-    bool is_harmful, rows_only;
-} mutations[] = {
-    {.name = "as it is"},
-    {.name = "the step does not compare epoch and offset",
-     .change = {.edits = {STEP_EPOCH, STEP_OFFSET}},
-     .is_harmful = true,
-     .rows_only = true},
-    {.name = "the step does not compare the epoch",
-     .change = {.edits = {STEP_EPOCH}},
-     .is_harmful = true},
-    {.name = "the step does not compare the epoch (rows only)",
-     .change = {.edits = {STEP_EPOCH}},
-     .rows_only = true},
-    {.name = "the step does not compare the offset", .change = {.edits = {STEP_OFFSET}}},
-    {.name = "a batch is repeated from memory", .habits = {.goes_on_from_memory = true}},
-    {.name = "a batch is repeated from memory, and the step does not compare the offset",
-     .change = {.edits = {STEP_OFFSET}},
-     .habits = {.goes_on_from_memory = true},
-     .is_harmful = true,
-     .rows_only = true},
-    {.name = "the step moves a closed head",
-     .change = {.edits = {STEP_OPEN}},
-     .is_harmful = true},
-    {.name = "the step commits whatever the head says",
-     .change = {.edits = {STEP_MOVED}},
-     .is_harmful = true,
-     .rows_only = true},
-    {.name = "the take-over does not look for a newer owner",
-     .change = {.edits = {NEWER_OWNER}},
-     .is_harmful = true},
-    {.name = "a resume leaves the epoch as it is", .change = {.edits = {NEXT_EPOCH}}},
-    {.name =
-         "a resume leaves the epoch as it is, and the step does not compare the offset",
-     .change = {.edits = {NEXT_EPOCH, STEP_OFFSET}},
-     .is_harmful = true,
-     .rows_only = true},
-    {.name = "closing makes no tombstone",
-     .change = {.no_tombstone = true},
-     .is_harmful = true},
-    {.name = "reset, cancel and purge do not close the head",
-     .habits = {.never_closes = true},
-     .is_harmful = true},
-    {.name = "reset and cancel do not compare the load id",
-     .control = {.changes_any_load = true},
-     .is_harmful = true},
-    {.name = "reset and cancel take a claimed task for an unclaimed one",
-     .control = {.changes_claimed = true},
-     .is_harmful = true},
-    {.name = "the end of work does not compare the token",
-     .control = {.ends_any_token = true},
-     .is_harmful = true},
-    {.name = "a worker does not look at its lease again",
-     .habits = {.no_second_look = true}},
-};
-
-/* The conditions of the control database's procedures, which model/actors.c follows. */
-static const struct {
-    const char *procedure, *condition;
-} conditions[] = {
-    {"sp_renew_lease",
-     "WHERE task_id = @task_id AND lease_token = @lease_token AND state = 'active';"},
-    {"sp_end_work", "WHERE task_id = @task_id AND lease_token = @lease_token AND state "
-                    "IN ('active', 'done');"},
-    {"sp_fail_work",
-     "WHERE task_id = @task_id AND lease_token = @lease_token AND state = 'active';"},
-    {"sp_reset_work", "WHERE task_id = @task_id AND load_id = @load_id AND (@unclaimed = "
-                      "0 OR epoch = 0);"},
-    {"sp_cancel_work", "WHERE task_id = @task_id AND load_id = @load_id AND state IN "
-                       "('ready', 'active', 'failed')\n"
-                       "      AND (@unclaimed = 0 OR epoch = 0);"},
-    {"sp_forget_work", "WHERE task_id = @task_id AND load_id = @load_id AND state IN "
-                       "('done', 'failed', 'cancelled');"},
-    {"sp_get_work", "epoch = q.epoch + 1,"},
-    {"sp_get_work", "lease_token = NEWID(),"},
-    {"sp_reset_work", "lease_token = NULL,"},
-};
-
-static bool procedures_are_followed(void)
-{
-    bool all = true;
-
-    for (size_t i = 0; i < sizeof conditions / sizeof conditions[0]; i++) {
-        char begin[80];
-        const char *at, *end;
-
-        snprintf(begin, sizeof begin, "CREATE PROCEDURE dbo.%s\n",
-                 conditions[i].procedure);
-        at = strstr(fr_script_control_procedures, begin);
-        end = at == NULL ? NULL : strstr(at, "\nGO\n");
-        at = at == NULL ? NULL : strstr(at, conditions[i].condition);
-        if (at != NULL && at < end)
-            continue;
-        all = false;
-        printf("FAIL %s has changed; the model follows \"%s\"\n", conditions[i].procedure,
-               conditions[i].condition);
-    }
-    return all;
-}
-
 /* in_full: else with as few claims and faults as show what is wrong. */
-static void search(struct search *s, const struct config *c, bool in_full)
+static void search(struct search *s, const struct model_config *c, bool in_full)
 {
     struct state first;
 
@@ -595,7 +438,7 @@ static void print_trace(const struct search *s)
 }
 
 /* True when it is as it should be. */
-static bool try_mutation(struct search *s, const struct mutation *m, bool verbose)
+static bool try_mutation(struct search *s, const struct model_mutation *m, bool verbose)
 {
     size_t states = 0;
     bool found;
@@ -608,15 +451,15 @@ static bool try_mutation(struct search *s, const struct mutation *m, bool verbos
     s->ended_done = 0;
     memset(s->memo, 0, sizeof *s->memo << MEMO_BITS);
     model_sql_begin(&s->change);
-    for (int i = 0; i < CONFIGS && s->broken == NULL; i++) {
+    for (int i = 0; model_configs[i].name != NULL && s->broken == NULL; i++) {
         /* that another rule holds is shown where nobody or one interferes */
-        if (m != mutations && !m->is_harmful && i > 1)
+        if (m != model_mutations && !m->is_harmful && i > 1)
             continue;
         s->states = 0;
-        search(s, &configs[i], m == mutations);
+        search(s, &model_configs[i], m == model_mutations);
         states += s->states;
         if (verbose)
-            printf("%s, %s: %zu states\n", m->name, configs[i].name, s->states);
+            printf("%s, %s: %zu states\n", m->name, model_configs[i].name, s->states);
     }
     found = s->broken != NULL;
     printf("%s: %s, %zu states\n", m->name, found ? s->broken : "holds", states);
@@ -635,19 +478,19 @@ int main(int argc, char **argv)
 {
     bool verbose = argc > 1 && strcmp(argv[1], "-v") == 0;
     struct search *s = calloc(1, sizeof *s);
-    int passed = 0, failed = procedures_are_followed() ? 0 : 1;
+    int passed = 0, failed = model_follows_procedures() ? 0 : 1;
 
     if (s == NULL ||
         (s->seen = calloc((size_t)1 << SEEN_BITS, sizeof *s->seen)) == NULL ||
         (s->memo = calloc((size_t)1 << MEMO_BITS, sizeof *s->memo)) == NULL)
         return 1;
-    for (size_t i = 0; i < sizeof mutations / sizeof mutations[0]; i++) {
-        if (try_mutation(s, &mutations[i], verbose)) {
+    for (const struct model_mutation *m = model_mutations; m->name != NULL; m++) {
+        if (try_mutation(s, m, verbose)) {
             passed++;
         } else {
             failed++;
-            printf("FAIL %s: expected that it %s\n", mutations[i].name,
-                   mutations[i].is_harmful ? "is found" : "holds");
+            printf("FAIL %s: expected that it %s\n", m->name,
+                   m->is_harmful ? "is found" : "holds");
         }
         fflush(stdout);
     }
