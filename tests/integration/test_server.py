@@ -355,6 +355,33 @@ def test_schedulers(r):
         own.close()
 
 
+def test_load_of_a_scheduler(r):
+    """A request leaves a scheduler where others use the CPU, and stays where they only wait."""
+    for what, moves in (("WAITFOR DELAY '00:00:50'", False), (LONG_LOOP, True)):
+        own = Rack("--schedulers", "2")
+        try:
+            ts = [raw(own) for _ in range(6)]           # connections are placed in turns
+            here = [own_scheduler(t) for t in ts]
+            one, two, own_place = [t for t, s in zip(ts, here) if s == here[0]]
+            one.batch(what)
+            two.batch(what)
+            if moves:
+                wait_until("the third request is moved", 60, lambda: own_scheduler(own_place) != here[0])
+            else:
+                time.sleep(0.3)
+                equal(own_scheduler(own_place), here[0], "the scheduler, beside two that wait")
+            for t in ts:
+                t.close()
+        finally:
+            own.close()
+
+
+def own_scheduler(t):
+    answer = t.query("DECLARE @s varchar(10) SELECT @s = CAST(scheduler_id AS varchar(10)) FROM sys.dm_exec_requests"
+                     " WHERE session_id = @@SPID PRINT @s")
+    return next(int(x[2]) for x in answer if x[0] == "info")
+
+
 def test_end_rolls_back(r):
     own = Rack()
     own.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
