@@ -135,6 +135,7 @@ static fr_status check_target(struct fr_settings *s, const struct fr_connector *
     struct fr_sql *session = NULL;
     struct fr_table *described = NULL;
     struct fr_plan *plan = NULL;
+    char why[200];
     fr_status st = fr_connector_target(c, NULL, "fullrack add", &session, err);
 
     if (st == FR_ECONNECT && err->server_number == 0) {
@@ -145,7 +146,10 @@ static fr_status check_target(struct fr_settings *s, const struct fr_connector *
     if (st == FR_OK)
         st = fr_table_describe(session, table, &described, err);
     if (st == FR_OK)
-        st = fr_plan_new(described, &s->load, &plan, err);
+        st = fr_plan_new(
+            described, &s->load,
+            fr_connector_engine(c, s->load.engine, why, sizeof why)->abilities, &plan,
+            err);
     fr_plan_free(&plan);
     fr_table_free(&described);
     fr_sql_close(&session);

@@ -47,7 +47,9 @@ enum fr_type {
     FR_TYPE_VARBINARY,
     FR_TYPE_IMAGE,
     FR_TYPE_GUID,
-    FR_TYPE_UNSUPPORTED, /* xml, CLR types, sql_variant, ... : refused by name */
+    FR_TYPE_XML,         /* text, which the server parses */
+    FR_TYPE_CLR,         /* hierarchyid, geometry, geography: their serialised bytes */
+    FR_TYPE_UNSUPPORTED, /* sql_variant, ... : refused by name */
     FR_TYPE_COUNT
 };
 
@@ -57,7 +59,8 @@ enum fr_type {
  * float double smallmoney int32_t and money int64_t, both times 10^4 decimal struct
  * fr_decimal; date, time, datetime2, datetimeoffset struct fr_datetime datetime struct
  * fr_datetime_old; smalldatetime struct fr_smalldatetime char, varchar, text: bytes in
- * the column's code page; nchar, nvarchar, ntext: UTF-16LE binary types: bytes;
+ * the column's code page; nchar, nvarchar, ntext, xml: UTF-16LE binary and CLR types:
+ * bytes;
  * uniqueidentifier: 16 bytes in wire order
  */
 struct fr_decimal {
@@ -99,6 +102,7 @@ struct fr_column {
     uint8_t precision;
     uint8_t scale;
     int32_t code_page; /* of char types; 0 = unknown */
+    char *collation;   /* its name; NULL = none, or unknown; owned as name is */
     bool nullable;
     bool identity;
     bool computed; /* computed and rowversion: the server makes the value */
@@ -120,6 +124,9 @@ struct fr_bulk_options {
     bool check_constraints;
     bool fire_triggers;
     bool tablock;
+    int64_t rows_per_batch;      /* 0 = not said */
+    int64_t kilobytes_per_batch; /* 0 = not said */
+    const char *order;           /* columns of ORDER, quoted; NULL = not said; borrowed */
 };
 
 struct fr_bulk; /* one bulk copy under way: the implementation's struct starts with it */
@@ -130,6 +137,16 @@ struct fr_bulk_ops {
     fr_status (*grow)(struct fr_bulk *b, size_t column, size_t bytes, struct fr_err *err);
     /* Send the row in the cells. */
     fr_status (*send)(struct fr_bulk *b, struct fr_err *err);
+    /*
+     * For rows written right into the message, where fr_bulk.direct_bytes is not 0. room:
+     * direct_bytes of memory in which the next row's columns may be written, as the
+     * stream has them; asked for and written again where a row is given up.  encode:
+     * write the value in a cell at `at`; returns behind it.  commit: the row ends at
+     * `end`.
+     */
+    fr_status (*room)(struct fr_bulk *b, unsigned char **at, struct fr_err *err);
+    unsigned char *(*encode)(const struct fr_bulk *b, size_t column, unsigned char *at);
+    void (*commit)(struct fr_bulk *b, const unsigned char *end);
     /* End the stream; *rows: what the server says it copied.  Frees b in every case. */
     fr_status (*finish)(struct fr_bulk *b, int64_t *rows, struct fr_err *err);
     /* Give up: frees b; the session is lost afterwards when rows were under way. */
@@ -141,6 +158,8 @@ struct fr_bulk {
     struct fr_cell *cells; /* one per column of the table, in column_id order */
     size_t columns;
     uint64_t bytes_sent; /* payload bytes handed to the engine */
+    size_t direct_bytes; /* most that a row takes, and 16 that may be written behind it; 0
+                            = rows go by their cells only */
 };
 
 struct fr_bulk_target {
@@ -151,9 +170,17 @@ struct fr_bulk_target {
     struct fr_bulk_options options;
 };
 
+/* What not every engine can. */
+enum fr_bulk_ability {
+    FR_BULK_ALL_HINTS = 1,     /* in any combination, with their arguments */
+    FR_BULK_NULL_DEFAULTS = 2, /* a NULL lets a NOT NULL column take its default */
+    FR_BULK_XML_CLR = 4        /* carries xml and CLR types */
+};
+
 /* Implemented by an engine; name: "bcp" or "wire", as results show it. */
 struct fr_bulk_engine {
     const char *name;
+    unsigned abilities; /* enum fr_bulk_ability */
     /* FR_EARG names the first column that keeps the engine from loading the table,
      * whether or not the file has a value for it. */
     fr_status (*check)(const struct fr_column *columns, size_t count, struct fr_err *err);

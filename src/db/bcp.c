@@ -226,40 +226,30 @@ static const char *const kind_names[] = {[FR_COLUMN_ENCRYPTED] = "Always Encrypt
                                          [FR_COLUMN_GENERATED] = "GENERATED ALWAYS",
                                          [FR_COLUMN_SET] = "a column set"};
 
-static bool is_named(const char *type_name, const char *const *names)
-{
-    while (*names != NULL && strcasecmp(type_name, *names) != 0)
-        names++;
-    return *names != NULL;
-}
-
 /* db-lib's `insert bulk` names every column that is not computed, so that one which it
  * cannot declare, or the server does not take, keeps the whole table from being loaded.
  */
 fr_status fr_bcp_check(const char *library, const struct fr_column *columns, size_t count,
                        struct fr_err *err)
 {
-    static const char *const wire_types[] = {"xml", "hierarchyid", "geometry",
-                                             "geography", NULL};
-
     for (size_t i = 0; i < count; i++) {
         const struct fr_column *c = &columns[i];
-        bool is_xml = strcasecmp(c->type_name, "xml") == 0;
+        bool is_xml = c->type == FR_TYPE_XML;
 
         if (c->kind != FR_COLUMN_PLAIN)
             return fr_err_set(err, FR_EARG,
                               "column %s (type %s) is %s: a table with such a column "
                               "cannot be loaded",
                               c->name, c->type_name, kind_names[c->kind]);
-        if (c->computed || c->type != FR_TYPE_UNSUPPORTED ||
+        if (c->computed || rules[c->type].host_type != 0 ||
             (is_xml && fr_dblib_skips_xml(library)))
             continue;
-        return fr_err_set(
-            err, FR_EARG,
-            "column %s has type %s, which the bcp engine can neither load "
-            "nor leave out (%s)%s",
-            c->name, c->type_name, library,
-            is_named(c->type_name, wire_types) ? ": it needs the wire engine" : "");
+        return fr_err_set(err, FR_EARG,
+                          "column %s has type %s, which the bcp engine can neither load "
+                          "nor leave out (%s)%s",
+                          c->name, c->type_name, library,
+                          is_xml || c->type == FR_TYPE_CLR ? ": it needs the wire engine"
+                                                           : "");
     }
     return FR_OK;
 }
@@ -328,7 +318,7 @@ static fr_status start(struct bcp_copy *c, const struct fr_bulk_target *t,
         /* db-lib leaves these out by itself, but still numbers them */
         if (col->computed || (col->identity && !t->options.keep_identity))
             continue;
-        if (col->type == FR_TYPE_UNSUPPORTED) /* xml without a value: db-lib sends NULL */
+        if (rules[col->type].host_type == 0) /* xml without a value: db-lib sends NULL */
             continue;
         st = prepare_column(c, t, i, (int)i + 1, err);
     }

@@ -26,6 +26,7 @@ static struct {
     size_t count;
     char servers[MAX_SERVERS][MAX_NAME_BYTES];
     char addresses[MAX_SERVERS][MAX_NAME_BYTES + 24]; /* HOST:PORT, "" = unknown */
+    bool in_conf[MAX_SERVERS]; /* a section of the user's freetds.conf */
 } known;
 
 static const char *const level_words[] = {[FR_ENCRYPT_OFF] = "off",
@@ -192,7 +193,8 @@ static void add_server(const char *conf, size_t index, const char *ca_file,
     const char *colon = strrchr(server, ':');
 
     fr_buf_init(&body, MAX_CONF_BYTES);
-    if (!copy_section(conf, server, &body)) {
+    known.in_conf[index] = copy_section(conf, server, &body);
+    if (!known.in_conf[index]) {
         /* not a name of freetds.conf: HOST or HOST:PORT ([::1]:PORT for an IPv6 address)
          */
         size_t host_len = colon == NULL ? strlen(server) : (size_t)(colon - server);
@@ -300,6 +302,14 @@ bool fr_dblib_address(const char *server, char *out, size_t out_bytes)
             snprintf(out, out_bytes, "%s", known.addresses[i]);
             return true;
         }
+    return false;
+}
+
+bool fr_dblib_is_conf_name(const char *server)
+{
+    for (size_t i = 0; i < known.count; i++)
+        if (strcmp(known.servers[i], server) == 0)
+            return known.in_conf[i];
     return false;
 }
 

@@ -51,6 +51,10 @@ const char *fr_dblib_server_name(const char *server, enum fr_encrypt level);
  */
 bool fr_dblib_address(const char *server, char *out, size_t out_bytes);
 
+/* True when `server`, which fr_dblib_init was told of, is a section of the user's
+ * freetds.conf and not an address. */
+bool fr_dblib_is_conf_name(const char *server);
+
 /* The sink for connections being opened by this thread; NULL = none. */
 void fr_dblib_set_open_sink(struct fr_db_sink *sink);
 void fr_db_sink_clear(struct fr_db_sink *sink);

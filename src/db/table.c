@@ -123,6 +123,10 @@ static const struct {
     {"varbinary", FR_TYPE_VARBINARY},
     {"image", FR_TYPE_IMAGE},
     {"uniqueidentifier", FR_TYPE_GUID},
+    {"xml", FR_TYPE_XML},
+    {"hierarchyid", FR_TYPE_CLR},
+    {"geometry", FR_TYPE_CLR},
+    {"geography", FR_TYPE_CLR},
 };
 
 static enum fr_type type_of_name(const char *name)
@@ -150,7 +154,7 @@ static fr_status take_column(void *ctx, const struct fr_sql_row *row, struct fr_
     struct fr_column *grown, *c;
     const char *type_name;
 
-    if (row->columns != 12 || row->values[1] == NULL ||
+    if (row->columns != 13 || row->values[1] == NULL ||
         t->column_count == MAX_TABLE_COLUMNS)
         return fr_err_set(err, FR_EPROTO,
                           "the server's description of the columns is not understood");
@@ -168,7 +172,10 @@ static fr_status take_column(void *ctx, const struct fr_sql_row *row, struct fr_
     c->name = strdup(row->values[1]);
     c->type_name = strdup(type_name);
     t->column_count++;
-    if (c->name == NULL || c->type_name == NULL)
+    if (row->values[12] != NULL)
+        c->collation = strdup(row->values[12]);
+    if (c->name == NULL || c->type_name == NULL ||
+        (row->values[12] != NULL && c->collation == NULL))
         return fr_err_set(err, FR_ENOMEM, "no memory for a table's columns");
     c->column_id = (int32_t)number_of(row, 0, 0);
     c->type = type_of_name(type_name);
@@ -318,6 +325,7 @@ void fr_table_free(struct fr_table **tp)
     for (size_t i = 0; i < t->column_count; i++) {
         free(t->columns[i].name);
         free(t->columns[i].type_name);
+        free(t->columns[i].collation);
     }
     free(t->columns);
     free(t->quoted);

@@ -38,6 +38,8 @@ static const struct {
     [FR_TYPE_VARBINARY] = {fr_convert_binary, false, false, false},
     [FR_TYPE_IMAGE] = {fr_convert_binary, false, false, false},
     [FR_TYPE_GUID] = {fr_convert_guid, false, false, false},
+    [FR_TYPE_XML] = {fr_convert_nchar, true, false, false},
+    [FR_TYPE_CLR] = {fr_convert_binary, false, false, false},
 };
 
 enum { CODE_PAGE_UTF8 = 65001 };

@@ -56,7 +56,8 @@ static enum fr_conversion too_long(const struct fr_converter *c, size_t length,
 static bool has_limit(const struct fr_column *col)
 {
     return col->max_bytes >= 0 && col->type != FR_TYPE_TEXT &&
-           col->type != FR_TYPE_NTEXT && col->type != FR_TYPE_IMAGE;
+           col->type != FR_TYPE_NTEXT && col->type != FR_TYPE_IMAGE &&
+           col->type != FR_TYPE_XML;
 }
 
 /* Bytes of UTF-8 that are too many in every code page and in UTF-16: refused before the

@@ -207,6 +207,7 @@ fr_status fr_load_attempt(const struct fr_load_job *job, struct fr_sql **session
     fr_status st;
 
     memset(result, 0, sizeof *result);
+    result->engine = job->engine->name;
     result->server_cpu_ms = result->server_reads = -1;
     result->server_writes = result->server_logical_reads = -1;
     l.fields = calloc(FR_MAX_FIELDS, sizeof *l.fields);
@@ -220,7 +221,7 @@ fr_status fr_load_attempt(const struct fr_load_job *job, struct fr_sql **session
     if (st == FR_OK)
         st = job->engine->check(l.table->columns, l.table->column_count, err);
     if (st == FR_OK)
-        st = fr_plan_new(l.table, job->options, &l.plan, err);
+        st = fr_plan_new(l.table, job->options, job->engine->abilities, &l.plan, err);
     if (st == FR_OK) {
         fr_plan_set_library_trims(l.plan, job->trims_blanks);
         st = take_over(&l, err);

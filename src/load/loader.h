@@ -65,6 +65,7 @@ struct fr_load_result {
     int scheduler_id; /* -1 = unknown */
     int scheduler_moves;
     char login_time[32];
+    const char *engine; /* that ran; static storage */
 };
 
 /*

@@ -14,6 +14,8 @@ libfrclient_a_SOURCES += \
 	src/load/encoding.c src/load/encoding.h \
 	src/load/reader.c src/load/reader.h \
 	src/load/plan.c src/load/plan.h \
+	src/load/hint.c src/load/hint.h \
+	src/load/direct.c src/load/direct.h src/load/digits.h \
 	src/load/reject.c src/load/reject.h \
 	src/load/ledger.c src/load/ledger.h \
 	src/load/loader.c src/load/loader.h src/load/loader_priv.h \

@@ -18,7 +18,7 @@ enum fr_header { FR_HEADER_NONE, FR_HEADER_SKIP, FR_HEADER_MATCH };
 enum fr_empty { FR_EMPTY_AUTO, FR_EMPTY_NULL, FR_EMPTY_EMPTY };
 /* Unset keeps them where the library does; keep insists. */
 enum fr_blanks { FR_BLANKS_UNSET = -1, FR_BLANKS_KEEP, FR_BLANKS_TRIM, FR_BLANKS_ERROR };
-enum fr_engine_choice { FR_ENGINE_AUTO, FR_ENGINE_BCP };
+enum fr_engine_choice { FR_ENGINE_AUTO, FR_ENGINE_BCP, FR_ENGINE_WIRE };
 
 enum { FR_BATCH_ROWS_AUTO = -1 };
 
@@ -49,7 +49,7 @@ struct fr_load_options {
     int64_t batch_rows; /* FR_BATCH_ROWS_AUTO, 0 = the whole task in one transaction */
     int64_t max_errors;
     char *error_file;
-    char *hint;              /* NULL or "auto", "none", "TABLOCK" */
+    char *hint;              /* NULL or "auto", "none", or hints as INSERT BULK has them */
     int64_t trailing_blanks; /* enum fr_blanks */
     int64_t engine;          /* enum fr_engine_choice */
     int64_t ledger_choice;   /* 0 = on, 1 = off */

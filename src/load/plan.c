@@ -2,6 +2,8 @@
 
 #include "base/num.h"
 #include "base/utf8.h"
+#include "load/direct.h"
+#include "load/hint.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,13 +19,17 @@ struct plan_field {
 struct fr_plan {
     const struct fr_table *table;
     const struct fr_load_options *options;
+    struct fr_hints hints;
+    unsigned abilities; /* of the engine */
     struct fr_splitter *splitter;
     struct plan_field *fields;
     size_t field_count;
     bool mapped;
-    bool *is_sent;     /* per column */
-    size_t insertable; /* columns that can be inserted */
-    char *scratch;     /* for fields with doubled quotes; grows */
+    bool *is_sent;            /* per column */
+    size_t insertable;        /* columns that can be inserted */
+    struct fr_direct *direct; /* NULL: not made yet, or rows go by their cells */
+    bool direct_asked;
+    char *scratch; /* for fields with doubled quotes; grows */
     size_t scratch_bytes;
     bool library_trims;
     uint64_t trimmed_values;
@@ -51,7 +57,9 @@ static fr_status map_column(struct fr_plan *p, size_t field, size_t column,
 {
     const struct fr_column *c = &p->table->columns[column];
 
-    if (c->type == FR_TYPE_UNSUPPORTED)
+    if (c->type == FR_TYPE_UNSUPPORTED ||
+        ((c->type == FR_TYPE_XML || c->type == FR_TYPE_CLR) &&
+         (p->abilities & FR_BULK_XML_CLR) == 0))
         return fr_err_set(
             err, FR_EARG,
             "column %s has type %s, whose values cannot be loaded: leave it "
@@ -149,57 +157,9 @@ static fr_status map_columns_option(struct fr_plan *p, struct fr_err *err)
     return st;
 }
 
-/* db-lib keeps one hint, and that without its argument (FREETDS trap 7): what it would
- * drop is refused. */
-static fr_status check_hint(const struct fr_load_options *o, const struct fr_table *t,
-                            struct fr_err *err)
-{
-    static const struct {
-        const char *word, *instead;
-    } others[] = {
-        {"CHECK_CONSTRAINTS", "constraints are honoured without it"},
-        {"FIRE_TRIGGERS", "triggers fire without it"},
-        {"KEEP_NULLS", "use -k"},
-        {"ROWS_PER_BATCH", "the bcp engine cannot carry it; -b sets the rows of a batch"},
-        {"KILOBYTES_PER_BATCH", "the bcp engine cannot carry it; -b sets the batch"},
-        {"ORDER", "the bcp engine cannot carry it"}};
-    const char *needed = o->no_check                  ? NULL
-                         : t->constraints_enabled > 0 ? "CHECK_CONSTRAINTS"
-                         : t->triggers_enabled > 0    ? "FIRE_TRIGGERS"
-                                                      : NULL;
-
-    if (o->hint == NULL || strcasecmp(o->hint, "auto") == 0 ||
-        strcasecmp(o->hint, "none") == 0)
-        return FR_OK;
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (strcasecmp(o->hint, others[i].word) == 0 ||
-            (strncasecmp(o->hint, others[i].word, strlen(others[i].word)) == 0 &&
-             strchr(" =(", o->hint[strlen(others[i].word)]) != NULL))
-            return fr_err_set(err, FR_EARG, "--hint %s: %s", o->hint, others[i].instead);
-    if (strcasecmp(o->hint, "TABLOCK") != 0)
-        return fr_err_set(err, FR_EARG,
-                          "--hint %s: takes auto, none or TABLOCK: the bcp engine can "
-                          "carry no other (db-lib sends one hint and drops its argument)",
-                          o->hint);
-    if (needed == NULL && o->keep_nulls)
-        needed = "KEEP_NULLS";
-    if (needed != NULL)
-        return fr_err_set(err, FR_EARG,
-                          "--hint TABLOCK: the bcp engine carries one hint, and a load "
-                          "into %s needs %s: leave --hint out%s",
-                          t->display, needed,
-                          o->keep_nulls ? ""
-                                        : ", or pass constraints by with --no-check");
-    return FR_OK;
-}
-
 static fr_status check_options(const struct fr_load_options *o, const struct fr_table *t,
                                struct fr_err *err)
 {
-    fr_status st = check_hint(o, t, err);
-
-    if (st != FR_OK)
-        return st;
     if (o->quote != NULL && strlen(o->quote) != 1)
         return fr_err_set(err, FR_EARG, "--quote takes one character of one byte");
     if (o->decimal != NULL &&
@@ -234,7 +194,7 @@ static fr_status check_options(const struct fr_load_options *o, const struct fr_
 }
 
 fr_status fr_plan_new(const struct fr_table *table, const struct fr_load_options *o,
-                      struct fr_plan **out, struct fr_err *err)
+                      unsigned abilities, struct fr_plan **out, struct fr_err *err)
 {
     struct fr_load_options settled = *o;
     struct fr_plan *p;
@@ -249,6 +209,10 @@ fr_status fr_plan_new(const struct fr_table *table, const struct fr_load_options
         return fr_err_set(err, FR_ENOMEM, "no memory for a plan");
     p->table = table;
     p->options = o;
+    p->abilities = abilities;
+    st = fr_hints_make(o, table, abilities, &p->hints, err);
+    if (st != FR_OK)
+        goto out;
     p->is_sent = calloc(table->column_count, sizeof *p->is_sent);
     if (p->is_sent == NULL) {
         st = fr_err_set(err, FR_ENOMEM, "no memory for a plan");
@@ -282,6 +246,8 @@ void fr_plan_free(struct fr_plan **pp)
     free(p->fields);
     free(p->is_sent);
     free(p->scratch);
+    fr_hints_free(&p->hints);
+    fr_direct_free(&p->direct);
     fr_splitter_free(&p->splitter);
     free(p);
     *pp = NULL;
@@ -422,23 +388,13 @@ fr_status fr_plan_map_count(struct fr_plan *p, size_t fields, bool *mapped,
 
 void fr_plan_target(const struct fr_plan *p, struct fr_bulk_target *out)
 {
-    const struct fr_load_options *o = p->options;
     const struct fr_table *t = p->table;
-    bool hints = o->hint == NULL || strcasecmp(o->hint, "none") != 0;
-    bool ask_tablock = o->hint != NULL && strcasecmp(o->hint, "TABLOCK") == 0;
 
     *out = (struct fr_bulk_target){.table = t->quoted,
                                    .columns = t->columns,
                                    .column_count = t->column_count,
-                                   .is_sent = p->is_sent};
-    out->options.keep_identity = o->keep_identity;
-    out->options.keep_nulls = o->keep_nulls;
-    out->options.check_constraints = !o->no_check && t->constraints_enabled > 0;
-    out->options.fire_triggers = !o->no_check && t->triggers_enabled > 0;
-    /* minimal logging and streams side by side: a heap without an index (BACKGROUND: what
-     * makes bulk load fast) */
-    out->options.tablock =
-        ask_tablock || (hints && t->index_count == 0 && !out->options.fire_triggers);
+                                   .is_sent = p->is_sent,
+                                   .options = p->hints.options};
 }
 
 static bool is_null_token(const struct fr_load_options *o, const char *p, size_t n)
@@ -474,13 +430,19 @@ static fr_status refuse_row(struct fr_row_error *bad, const struct fr_column *co
     return FR_EDATA;
 }
 
+static bool takes_null(const struct fr_plan *p, const struct fr_column *c)
+{
+    return c->nullable || (c->has_default && !p->hints.options.keep_nulls &&
+                           (p->abilities & FR_BULK_NULL_DEFAULTS) != 0);
+}
+
 static fr_status set_null(const struct fr_plan *p, const struct fr_column *column,
                           struct fr_cell *cell, struct fr_row_error *bad)
 {
-    if (!column->nullable)
+    if (!takes_null(p, column))
         return refuse_row(
             bad, column, NULL,
-            column->has_default && !p->options->keep_nulls
+            column->has_default && !p->hints.options.keep_nulls
                 ? "is NULL; the bcp engine cannot let a NOT NULL column take its default"
                 : "is NULL, which the column does not take");
     *cell->length = FR_CELL_NULL;
@@ -538,6 +500,51 @@ fr_status fr_plan_convert(struct fr_plan *p, const struct fr_record *rec,
         if (st != FR_OK)
             return st;
     }
+    return FR_OK;
+}
+
+static fr_status make_direct(struct fr_plan *p, struct fr_err *err)
+{
+    struct fr_direct_field *fields = calloc(p->field_count + 1, sizeof *fields);
+    fr_status st;
+
+    if (fields == NULL)
+        return fr_err_set(err, FR_ENOMEM, "no memory for a plan");
+    for (size_t i = 0; i < p->field_count; i++) {
+        const struct plan_field *pf = &p->fields[i];
+        const struct fr_column *c = &p->table->columns[pf->column];
+
+        if (!pf->dropped)
+            fields[i] = (struct fr_direct_field){.column = c,
+                                                 .converter = &pf->converter,
+                                                 .index = pf->column,
+                                                 .takes_null = takes_null(p, c)};
+    }
+    st = fr_direct_new(fields, p->field_count, p->options, &p->direct, err);
+    free(fields);
+    p->direct_asked = true;
+    return st == FR_EMPTY ? FR_OK : st;
+}
+
+fr_status fr_plan_send_direct(struct fr_plan *p, const struct fr_record *rec,
+                              struct fr_bulk *bulk, struct fr_err *err)
+{
+    unsigned char *at, *end;
+    fr_status st = FR_OK;
+
+    if (bulk->direct_bytes == 0)
+        return FR_EMPTY;
+    if (!p->direct_asked)
+        st = make_direct(p, err);
+    if (st == FR_OK && p->direct == NULL)
+        return FR_EMPTY;
+    if (st == FR_OK)
+        st = bulk->ops->room(bulk, &at, err);
+    if (st != FR_OK)
+        return st;
+    if (!fr_direct_row(p->direct, rec, bulk, at, &end))
+        return FR_EMPTY;
+    bulk->ops->commit(bulk, end);
     return FR_OK;
 }
 

@@ -17,10 +17,11 @@ enum { FR_PRINTABLE_BYTES = 120, FR_NO_COLUMN = -1 };
 
 struct fr_plan; /* opaque */
 
-/* Table and options are borrowed for the plan's life.  FR_EARG, FR_EDATA with what does
+/* Table and options are borrowed for the plan's life; abilities: enum fr_bulk_ability of
+ * the engine.  FR_EARG, FR_EDATA with what does
  * not fit. */
 fr_status fr_plan_new(const struct fr_table *table, const struct fr_load_options *o,
-                      struct fr_plan **out, struct fr_err *err);
+                      unsigned abilities, struct fr_plan **out, struct fr_err *err);
 void fr_plan_free(struct fr_plan **pp);
 
 const struct fr_splitter *fr_plan_splitter(const struct fr_plan *p);
@@ -59,6 +60,13 @@ struct fr_row_error {
 fr_status fr_plan_convert(struct fr_plan *p, const struct fr_record *rec,
                           struct fr_bulk *bulk, struct fr_row_error *bad,
                           struct fr_err *err);
+/*
+ * Write a row right into the engine's message and send it.  FR_EMPTY: this row, or any
+ * into this engine, has to go by fr_plan_convert() and fr_bulk_ops.send; another status:
+ * the engine failed (err).
+ */
+fr_status fr_plan_send_direct(struct fr_plan *p, const struct fr_record *rec,
+                              struct fr_bulk *bulk, struct fr_err *err);
 /* A row that cannot be split. */
 void fr_plan_split_error(const struct fr_plan *p, const struct fr_record *rec,
                          struct fr_row_error *bad);

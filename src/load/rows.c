@@ -133,17 +133,21 @@ static fr_status load_record(struct loader *l, const struct fr_record *rec,
         if (st != FR_OK)
             return st;
     }
-    st = fr_plan_convert(l->plan, rec, l->bulk, &bad, err);
-    if (st == FR_EDATA)
-        return reject_row(l, rec, &bad, err);
+    st = fr_plan_send_direct(l->plan, rec, l->bulk, err);
+    if (st == FR_EMPTY) {
+        st = fr_plan_convert(l->plan, rec, l->bulk, &bad, err);
+        if (st == FR_EDATA)
+            return reject_row(l, rec, &bad, err);
+        if (st == FR_OK)
+            st = l->bulk->ops->send(l->bulk, err);
+    }
     if (st != FR_OK)
         return st;
     if (atomic_load_explicit(&l->job->progress->first_row_ms, memory_order_relaxed) == 0)
         atomic_store(&l->job->progress->first_row_ms, fr_clock_ms());
-    st = l->bulk->ops->send(l->bulk, err);
     l->batch_rows++;
     l->now.rows++;
-    return st;
+    return FR_OK;
 }
 
 static bool batch_is_full(const struct loader *l)

@@ -61,6 +61,7 @@ struct fr_record {
     const char *bad;    /* why the row cannot be split; static text that goes behind
                          * the field, NULL = fine */
     size_t bad_field;   /* which one, then */
+    const char *limit;  /* up to here the window may be read */
     struct fr_split_progress progress; /* the splitter's own */
     uint64_t scanned_bytes; /* by all calls together: what splitting has cost */
 };

@@ -1,8 +1,11 @@
 #include "rack/connector.h"
 
+#include "db/bcp.h"
 #include "db/dblib.h"
 #include "db/statements.h"
 #include "rack/encryption.h"
+#include "wire/bulk.h"
+#include "wire/wire.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -98,12 +101,12 @@ fr_status fr_connector_control_server(const struct fr_connector *c, struct fr_sq
     return open_control(c, NULL, out, err);
 }
 
-fr_status fr_connector_target(const struct fr_connector *c, const char *database,
-                              const char *application, struct fr_sql **out,
-                              struct fr_err *err)
+static struct fr_connect target(const struct fr_connector *c, const char *database,
+                                const char *application)
 {
     const struct fr_settings *s = c->settings;
-    struct fr_connect how = {
+
+    return (struct fr_connect){
         .server = s->server,
         .user = s->user,
         .password = s->password,
@@ -118,6 +121,41 @@ fr_status fr_connector_target(const struct fr_connector *c, const char *database
         .statement_timeout_ms = (uint32_t)s->statement_timeout_s * 1000,
         .for_bulk = true,
     };
+}
+
+fr_status fr_connector_target(const struct fr_connector *c, const char *database,
+                              const char *application, struct fr_sql **out,
+                              struct fr_err *err)
+{
+    struct fr_connect how = target(c, database, application);
 
     return fr_encryption_open(&how, out, err);
+}
+
+const struct fr_bulk_engine *fr_connector_engine(const struct fr_connector *c,
+                                                 int64_t choice, char *why,
+                                                 size_t why_bytes)
+{
+    struct fr_connect how = target(c, NULL, "");
+
+    why[0] = '\0';
+    if (choice == FR_ENGINE_BCP)
+        return &fr_bcp_engine;
+    if (choice == FR_ENGINE_WIRE)
+        return &fr_wire_engine;
+    if (fr_dblib_is_conf_name(c->settings->server)) {
+        snprintf(why, why_bytes, "%s is a name of freetds.conf", c->settings->server);
+        return &fr_bcp_engine;
+    }
+    return fr_wire_can_open(&how, why, why_bytes) ? &fr_wire_engine : &fr_bcp_engine;
+}
+
+fr_status fr_connector_load(const struct fr_connector *c,
+                            const struct fr_bulk_engine *engine, const char *database,
+                            struct fr_sql **out, struct fr_err *err)
+{
+    struct fr_connect how = target(c, database, "fullrack worker");
+
+    return engine == &fr_wire_engine ? fr_wire_open(&how, out, err)
+                                     : fr_encryption_open(&how, out, err);
 }

@@ -8,6 +8,7 @@
 #define FR_RACK_CONNECTOR_H
 
 #include "config/settings.h"
+#include "base/bulk.h"
 #include "control/control.h"
 
 struct fr_connector {
@@ -25,6 +26,17 @@ void fr_connector_free(struct fr_connector *c);
 fr_status fr_connector_target(const struct fr_connector *c, const char *database,
                               const char *application, struct fr_sql **out,
                               struct fr_err *err);
+/*
+ * The bulk engine for that choice (enum fr_engine_choice).  auto is the wire engine,
+ * unless its client cannot log in here; why says so then, else it is "".
+ */
+const struct fr_bulk_engine *fr_connector_engine(const struct fr_connector *c,
+                                                 int64_t choice, char *why,
+                                                 size_t why_bytes);
+/* As fr_connector_target(), by the client that the engine works over. */
+fr_status fr_connector_load(const struct fr_connector *c,
+                            const struct fr_bulk_engine *engine, const char *database,
+                            struct fr_sql **out, struct fr_err *err);
 /* Same signature as fr_control_connect_fn: ctx is a struct fr_connector. */
 fr_status fr_connector_control(void *ctx, struct fr_sql **out, struct fr_err *err);
 /* A connection to the control *server*, in its default database: for init. */

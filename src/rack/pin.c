@@ -79,7 +79,7 @@ static fr_status try_round(struct pinning *p, size_t max_connections, struct fr_
     int id = -1;
 
     while (p->held_count < max_connections) {
-        st = fr_connector_target(&w->connector, NULL, "fullrack worker", &s, err);
+        st = fr_connector_load(&w->connector, w->engine, NULL, &s, err);
         if (st != FR_OK)
             return st;
         w->pin_attempts++;
@@ -137,7 +137,7 @@ static void return_token(struct worker *w)
 static fr_status open_unpinned(struct worker *w, struct fr_err *err)
 {
     struct fr_sql *s = NULL;
-    fr_status st = fr_connector_target(&w->connector, NULL, "fullrack worker", &s, err);
+    fr_status st = fr_connector_load(&w->connector, w->engine, NULL, &s, err);
 
     if (st == FR_OK)
         take_session(w, &s, -1);
@@ -151,6 +151,8 @@ fr_status worker_pin(struct worker *w, struct fr_err *err)
     bool waiting_said = false;
     fr_status st;
 
+    w->engine = fr_connector_engine(&w->connector, w->settings->load.engine,
+                                    w->engine_why, sizeof w->engine_why);
     if (w->control == NULL || w->settings->pin == FR_PIN_OFF)
         return open_unpinned(w, err);
     st = fr_control_count_schedulers(w->control, &rows, err);

@@ -149,6 +149,14 @@ void fr_result_print(const struct fr_result *r, FILE *out)
     if (r->start_skew_ms >= 0)
         fprintf(out, ", start skew %lld ms", (long long)r->start_skew_ms);
     fprintf(out, "\n");
+    json_array_foreach(r->tasks, i, task)
+    {
+        if (fr_ipc_text(task, "engine_why")[0] == '\0')
+            continue;
+        fprintf(out, "engine %s: %s\n", fr_ipc_text(task, "engine"),
+                fr_ipc_text(task, "engine_why"));
+        break;
+    }
     if (r->run_id > 0)
         fprintf(out, "run %lld\n", (long long)r->run_id);
     else
@@ -164,6 +172,26 @@ static json_t *public_task(json_t *task)
     json_object_del(copy, "status");
     json_object_del(copy, "exit");
     return copy;
+}
+
+/* The engine of all tasks; "mixed"; null where none ran. */
+static json_t *engine_of(const struct fr_result *r)
+{
+    const char *found = NULL;
+    size_t i;
+    json_t *task;
+
+    json_array_foreach(r->tasks, i, task)
+    {
+        const char *engine = fr_ipc_text(task, "engine");
+
+        if (engine[0] == '\0')
+            continue;
+        if (found != NULL && strcmp(found, engine) != 0)
+            return json_string("mixed");
+        found = engine;
+    }
+    return found == NULL ? json_null() : json_string(found);
 }
 
 void fr_result_print_json(const struct fr_result *r, FILE *out)
@@ -193,7 +221,7 @@ void fr_result_print_json(const struct fr_result *r, FILE *out)
                         r->start_skew_ms >= 0 ? json_integer(r->start_skew_ms)
                                               : json_null());
     json_object_set_new(doc, "doubled_schedulers", json_integer(r->doubled_schedulers));
-    json_object_set_new(doc, "engine", json_string("bcp"));
+    json_object_set_new(doc, "engine", engine_of(r));
     json_object_set_new(doc, "tasks", tasks);
     json_dumpf(doc, out, JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(12));
     fputc('\n', out);

@@ -29,8 +29,7 @@ static fr_status connect_target(void *ctx, struct fr_sql **out, struct fr_err *e
     struct attempt *a = ctx;
     struct worker *w = a->w;
     const char *database = a->task->database[0] == '\0' ? NULL : a->task->database;
-    fr_status st =
-        fr_connector_target(&w->connector, database, "fullrack worker", out, err);
+    fr_status st = fr_connector_load(&w->connector, w->engine, database, out, err);
 
     if (st == FR_OK) {
         snprintf(w->database, sizeof w->database, "%s", database == NULL ? "" : database);
@@ -55,6 +54,19 @@ static void enter_database(struct worker *w, const char *database)
         }
     }
     fr_sql_close(&w->session);
+}
+
+/* A session belongs to the client of one engine: a task that wants the other gets a new
+ * one, on the scheduler where the server puts it. */
+static const struct fr_bulk_engine *choose_engine(struct worker *w, int64_t choice)
+{
+    const struct fr_bulk_engine *engine =
+        fr_connector_engine(&w->connector, choice, w->engine_why, sizeof w->engine_why);
+
+    if (engine != w->engine)
+        fr_sql_close(&w->session);
+    w->engine = engine;
+    return engine;
 }
 
 /* Asked between the take-over of the ledger's head and the first row. */
@@ -114,7 +126,8 @@ static json_t *text_or_null(const char *text)
 
 /* The task as the results of load and run show it. */
 static json_t *task_json(const struct fr_task *t, const struct fr_load_result *r,
-                         const char *state, const struct fr_err *err)
+                         const char *state, const char *engine_why,
+                         const struct fr_err *err)
 {
     json_t *m = json_object();
 
@@ -137,7 +150,8 @@ static json_t *task_json(const struct fr_task *t, const struct fr_load_result *r
     json_object_set_new(m, "scheduler_moves", json_integer(r->scheduler_moves));
     json_object_set_new(m, "spid", number_or_null(r->spid > 0 ? r->spid : -1));
     json_object_set_new(m, "attempts", json_integer(t->attempts));
-    json_object_set_new(m, "engine", json_string(fr_bcp_engine.name));
+    json_object_set_new(m, "engine", text_or_null(r->engine));
+    json_object_set_new(m, "engine_why", text_or_null(engine_why));
     json_object_set_new(m, "error", text_or_null(err == NULL ? NULL : err->text));
     json_object_set_new(m, "status",
                         json_string(err == NULL ? "FR_OK" : fr_status_name(err->status)));
@@ -166,7 +180,7 @@ static fr_status end_in_queue(struct worker *w, const struct fr_task *task,
         .spid = r->spid,
         .scheduler_id = r->scheduler_id,
         .login_time = r->login_time[0] == '\0' ? NULL : r->login_time,
-        .engine = fr_bcp_engine.name,
+        .engine = r->engine,
     };
     uint64_t since_ms = fr_clock_ms();
     bool accepted = false;
@@ -339,7 +353,6 @@ static fr_status load_task(struct worker *w, struct fr_task *task,
         .source = task->source,
         .table = task->table,
         .options = &options.load,
-        .engine = &fr_bcp_engine,
         .epoch = w->feeds_from_queue ? task->epoch : 0,
         .truncate_group = task->truncate_group,
         .connect = connect_target,
@@ -349,7 +362,6 @@ static fr_status load_task(struct worker *w, struct fr_task *task,
         .stop = &w->stop,
         .progress = &w->progress,
         .observe_scheduler = !w->same_server || w->control == NULL,
-        .trims_blanks = fr_dblib_trims_blanks(fr_dblib_version()),
     };
     fr_status st;
 
@@ -364,6 +376,12 @@ static fr_status load_task(struct worker *w, struct fr_task *task,
                                err);
     if (st == FR_OK)
         st = fr_ledger_place_parse(options.load.ledger_table, &job.key.place, err);
+    if (st == FR_OK) {
+        job.engine = choose_engine(w, options.load.engine);
+        job.trims_blanks =
+            job.engine == &fr_bcp_engine && fr_dblib_trims_blanks(fr_dblib_version());
+        r->engine = job.engine->name;
+    }
     if (st == FR_OK)
         st = fr_load_options_check_blanks(&options.load, fr_dblib_version(),
                                           job.trims_blanks, err);
@@ -434,7 +452,7 @@ fr_status worker_run_task(struct worker *w, const struct fr_task *given, bool *f
             why.status = why.server_number != 0 ? FR_EDB : FR_ELOST;
         *err = why;
     }
-    worker_send(w, task_json(&task, &r, state, st == FR_OK ? NULL : &why));
+    worker_send(w, task_json(&task, &r, state, w->engine_why, st == FR_OK ? NULL : &why));
     if (w->ipc_fd < 0)
         say_end(w, &task, &r, state, st == FR_OK ? NULL : &why);
     return st;

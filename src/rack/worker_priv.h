@@ -10,7 +10,7 @@
 
 #include <pthread.h>
 
-enum { WORKER_DATABASE_BYTES = 300, KEEPER_TICK_MS = 250 };
+enum { WORKER_DATABASE_BYTES = 300, KEEPER_TICK_MS = 250, ENGINE_WHY_BYTES = 200 };
 
 struct worker {
     struct fr_settings *settings;
@@ -21,6 +21,8 @@ struct worker {
     bool same_server;           /* control connection may watch the target's requests */
     struct fr_worker_id id;
     struct fr_sql *session;               /* to the target; the loading thread's */
+    const struct fr_bulk_engine *engine;  /* the session is of its client */
+    char engine_why[ENGINE_WHY_BYTES];    /* why auto did not take the wire engine */
     char database[WORKER_DATABASE_BYTES]; /* the session is in */
     int pin_attempts;
     int client_cpu; /* -1 = not pinned */

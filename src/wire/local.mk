@@ -12,4 +12,6 @@ libfrclient_a_SOURCES += \
 	src/wire/environment.c \
 	src/wire/value.c src/wire/value.h \
 	src/wire/charset.c src/wire/charset.h \
-	src/wire/session.c
+	src/wire/session.c \
+	src/wire/bulk.c src/wire/bulk.h \
+	src/wire/encode.c src/wire/encode.h src/wire/form.h

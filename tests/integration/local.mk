@@ -3,6 +3,7 @@ INTEGRATION_TESTS = \
 	tests/integration/test_add.py \
 	tests/integration/test_command.py \
 	tests/integration/test_encrypt.py \
+	tests/integration/test_engines.py \
 	tests/integration/test_load.py \
 	tests/integration/test_queue.py \
 	tests/integration/test_run.py \
@@ -14,7 +15,7 @@ INTEGRATION_TESTS = \
 	tests/integration/test_wire.py \
 	tests/integration/test_source.py
 TESTS += $(INTEGRATION_TESTS) tests/cases/check-cases scripts/check-includes scripts/check-sql
-EXTRA_DIST += $(INTEGRATION_TESTS) tests/integration/rack.py tests/integration/proxy.py tests/integration/tds.py tests/cases scripts/check-includes scripts/check-sql \
+EXTRA_DIST += $(INTEGRATION_TESTS) tests/integration/rack.py tests/integration/proxy.py tests/integration/bulkstream.py tests/integration/tds.py tests/cases scripts/check-includes scripts/check-sql \
 	tests/sqlgrammar/check-grammar.js tests/sqlgrammar/package.json
 # our own client alone, for test_wire.py
 check_PROGRAMS += tests/support/wire_client

@@ -104,11 +104,11 @@ def test_columns_that_db_lib_cannot_carry(r):
     for type, way in (("xml", "wire engine"), ("hierarchyid", "wire engine"), ("geometry", "wire engine"),
                       ("geography", "wire engine"), ("sql_variant", "sql_variant")):
         r.fresh("CREATE TABLE dbo.t (id int NOT NULL, strange %s NULL)" % type)
-        r.fullrack("load", "dbo.t", f, exit=2)
+        r.fullrack("load", "dbo.t", f, "--engine", "bcp", exit=2)
         check("column strange has type %s" % type in r.err and way in r.err, "message", r.err)
         equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(0,)], "rows of " + type)
     r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v varchar(20) NULL, strange AS CAST(v AS xml))")
-    equal(r.json("load", "dbo.t", f)["rows"], 2, "rows beside a computed xml column")
+    equal(r.json("load", "dbo.t", f, "--engine", "bcp")["rows"], 2, "rows beside a computed xml column")
     equal(r.sql("SELECT id, strange FROM dbo.t ORDER BY id"), [(1, "a"), (2, "b")], "rows")
 
 
@@ -202,6 +202,7 @@ class Column:
 
     def __init__(self, ddl, make, write=str, select="%s", seen=lambda v: v, native=None, prefix=1):
         self.ddl, self.make, self.write, self.select, self.seen, self.prefix = ddl, make, write, select, seen, prefix
+        self.is_binary = False
         # FreeTDS takes the bytes of a UTF-8 collation for code page 1252
         self.out = "%s"
         if "UTF8" in ddl:
@@ -303,8 +304,10 @@ def texts(ddl, page, units, pad=0, prefix=2, wide=False):
 def binary(ddl, most, pad=0, prefix=2):
     def make(g):
         return g.randbytes(g.choice((0, 1, most, g.randint(0, most))) if most < 9000 or g.random() < 0.05 else g.randint(0, 40))
-    return Column(ddl, make, write=lambda v: "0x" + v.hex(), seen=lambda v: v + bytes(max(0, pad - len(v))), prefix=prefix,
-                  native=lambda b: b)
+    c = Column(ddl, make, write=lambda v: "0x" + v.hex(), seen=lambda v: v + bytes(max(0, pad - len(v))), prefix=prefix,
+               native=lambda b: b)
+    c.is_binary = True
+    return c
 
 
 def collated(type, name):
@@ -342,6 +345,10 @@ COLUMNS = [
            native=native_text),                                                    # JSON text
     texts("nvarchar(30)", "utf-8", 30, wide=True),                                 # last: a text
 ]
+WIRE_COLUMNS = [
+    texts("xml", "utf-8", 9000, wide=True), binary("hierarchyid", 892), binary("geometry", 9000), binary("geography", 9000),
+    texts("varchar(5)", "cp1252", 5),
+]
 NAMES = ["c%d" % i for i in range(len(COLUMNS))]
 KEY = 5                             # the NOT NULL key stands here, so that neither end is sure to have a value
 
@@ -368,34 +375,52 @@ def read_native(path):
     return rows
 
 
-def compare(what, got, want):
-    for i, c in enumerate(COLUMNS):
-        check(got[i] == want[i], "%s, column %s %s: came back as %r" % (what, NAMES[i], c.ddl, got[i]), want[i])
+def compare(what, columns, got, want):
+    for i, c in enumerate(columns):
+        check(got[i] == want[i], "%s, column %s %s: came back as %r" % (what, "c%d" % i, c.ddl, got[i]), want[i])
+
+
+def random_rows(seed, count, columns):
+    """{key: values} and the lines of a CSV file that say so."""
+    g = random.Random(seed)
+    rows, lines = {}, []
+    for key in range(count):
+        values = [None if g.random() < 0.12 else c.make(g) for c in columns]
+        if key in (0, 2):           # NULL everywhere, before and after a row that is empty wherever it can be
+            values = [None] * len(columns)
+        elif key == 1:
+            values = [b"" if c.is_binary else "" if c.write is quoted else None for c in columns]
+        rows[key] = values
+        lines.append(",".join(with_key(["" if v is None else c.write(v) for v, c in zip(values, columns)], str(key))) + "\n")
+    return rows, lines
+
+
+def table_of(columns):
+    return "CREATE TABLE dbo.t (%s)" % ", ".join(with_key(["c%d %s NULL" % (i, c.ddl) for i, c in enumerate(columns)],
+                                                          "id int NOT NULL"))
+
+
+def round_trip(r, engine, columns):
+    """2,000 random rows; FULLRACK_TEST_SEED repeats a run."""
+    seed = int(os.environ.get("FULLRACK_TEST_SEED", random.randrange(10 ** 9)))
+    print("round trip (%s): seed %d" % (engine, seed))
+    rows, lines = random_rows(seed, ROWS, columns)
+    names = ["c%d" % i for i in range(len(columns))]
+    r.fresh(table_of(columns))
+    f = r.file("round.csv", "".join(lines))
+    d = r.json("load", "dbo.t", f, "--format", "csv", "-b", "700", "--engine", engine)
+    equal((d["rows"], d["rejected"], d["tasks"][0]["trimmed_values"], d["engine"]), (ROWS, 0, 0, engine), "counts of seed %d" % seed)
+    want = {key: [None if v is None else c.seen(v) for v, c in zip(values, columns)] for key, values in rows.items()}
+    got = {row[0]: list(row[1:]) for row in r.sql("SELECT id, %s FROM dbo.t" % ", ".join(c.select % n for n, c in zip(names, columns)))}
+    equal(len(got), ROWS, "rows through pymssql")
+    for key in range(ROWS):
+        compare("seed %d, row %d through pymssql" % (seed, key), columns, got[key], want[key])
+    return seed, want
 
 
 def test_round_trip(r):
-    """2,000 random rows over every type that the bcp engine carries; FULLRACK_TEST_SEED repeats a run."""
-    seed = int(os.environ.get("FULLRACK_TEST_SEED", random.randrange(10 ** 9)))
-    print("round trip: seed %d" % seed)
-    g = random.Random(seed)
-    rows, lines = {}, []
-    for key in range(ROWS):
-        values = [None if g.random() < 0.12 else c.make(g) for c in COLUMNS]
-        if key in (0, 2):           # NULL everywhere, before and after a row that is empty wherever it can be
-            values = [None] * len(COLUMNS)
-        elif key == 1:
-            values = [b"" if "binary" in c.ddl or c.ddl == "image" else "" if c.write is quoted else None for c in COLUMNS]
-        rows[key] = values
-        lines.append(",".join(with_key(["" if v is None else c.write(v) for v, c in zip(values, COLUMNS)], str(key))) + "\n")
-    r.fresh("CREATE TABLE dbo.t (%s)" % ", ".join(with_key(["%s %s NULL" % (n, c.ddl) for n, c in zip(NAMES, COLUMNS)], "id int NOT NULL")))
-    f = r.file("round.csv", "".join(lines))
-    d = r.json("load", "dbo.t", f, "--format", "csv", "-b", "700")
-    equal((d["rows"], d["rejected"], d["tasks"][0]["trimmed_values"]), (ROWS, 0, 0), "counts of seed %d" % seed)
-    want = {key: [None if v is None else c.seen(v) for v, c in zip(values, COLUMNS)] for key, values in rows.items()}
-    got = {row[0]: list(row[1:]) for row in r.sql("SELECT id, %s FROM dbo.t" % ", ".join(c.select % n for n, c in zip(NAMES, COLUMNS)))}
-    equal(len(got), ROWS, "rows through pymssql")
-    for key in range(ROWS):
-        compare("seed %d, row %d through pymssql" % (seed, key), got[key], want[key])
+    """Over every type that the bcp engine carries, read by two other programs."""
+    seed, want = round_trip(r, "bcp", COLUMNS)
     path = os.path.join(r.dir, "round.bcp")
     query = "SELECT %s FROM t.dbo.t" % ", ".join(with_key([c.out % n for n, c in zip(NAMES, COLUMNS)], "id"))
     p = subprocess.run(["freebcp", query, "queryout", path, "-n", "-C", "UTF-8", "-S", r.address, "-U", "sa", "-P", rack.PASSWORD],
@@ -404,7 +429,12 @@ def test_round_trip(r):
     got = read_native(path)
     equal(len(got), ROWS, "rows through freebcp")
     for key in range(ROWS):
-        compare("seed %d, row %d through freebcp" % (seed, key), got[key], [None if v == b"" else v for v in want[key]])
+        compare("seed %d, row %d through freebcp" % (seed, key), COLUMNS, got[key], [None if v == b"" else v for v in want[key]])
+
+
+def test_round_trip_by_the_wire_engine(r):
+    """With xml and CLR columns besides."""
+    round_trip(r, "wire", COLUMNS + WIRE_COLUMNS)
 
 
 if __name__ == "__main__":

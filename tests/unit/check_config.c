@@ -200,7 +200,7 @@ START_TEST(test_mapping)
     fr_load_options_init(&o);
     o.columns = (char *)(uintptr_t)map_cases[_i].columns;
     o.keep_identity = map_cases[_i].keep_identity;
-    ck_assert_msg(fr_plan_new(&table, &o, &p, &err) == FR_OK, "%s", err.text);
+    ck_assert_msg(fr_plan_new(&table, &o, 0, &p, &err) == FR_OK, "%s", err.text);
     ck_assert_msg(fr_plan_map_count(p, map_cases[_i].fields, &mapped, &err) == FR_OK,
                   "%s", err.text);
     ck_assert_int_eq(mapped, map_cases[_i].mapped);
@@ -222,7 +222,7 @@ START_TEST(test_plan_hash_tells_options_apart)
     o[1].trim = true;
     o[2].batch_rows = 7; /* how a load is cut into batches is no part of what it means */
     for (int i = 0; i < 3; i++)
-        ck_assert_int_eq(fr_plan_new(&table, &o[i], &p[i], &err), FR_OK);
+        ck_assert_int_eq(fr_plan_new(&table, &o[i], 0, &p[i], &err), FR_OK);
     ck_assert(fr_plan_hash(p[0]) != fr_plan_hash(p[1]));
     ck_assert(fr_plan_hash(p[0]) == fr_plan_hash(p[2]));
     for (int i = 0; i < 3; i++)

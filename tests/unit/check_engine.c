@@ -108,7 +108,9 @@ START_TEST(test_refused_columns)
          .type_name = TEXT(name),
          .type = strcmp(name, "int") == 0 || column_cases[_i].kind != FR_COLUMN_PLAIN
                      ? FR_TYPE_INT
-                     : FR_TYPE_UNSUPPORTED,
+                 : strcmp(name, "xml") == 0         ? FR_TYPE_XML
+                 : strcmp(name, "sql_variant") == 0 ? FR_TYPE_UNSUPPORTED
+                                                    : FR_TYPE_CLR,
          .kind = column_cases[_i].kind,
          .computed = column_cases[_i].computed}};
     struct fr_err err = {.text = ""};
@@ -144,7 +146,7 @@ END_TEST
 static const char *const object_row[] = {"7", "t", "dbo", "2024-01-01 00:00:00.000",
                                          "0", "0"};
 static const char *const check_row[] = {"0", "0", "0"};
-static const char *const column_rows[][12] = {
+static const char *const column_rows[][13] = {
     {"1", "id", "int", "4", "10", "0", "0", "0", "0", "0", NULL, "0"},
     {"2", "secret", "varbinary", "80", "0", "0", "1", "0", "0", "0", NULL, "1"},
     {"3", "since", "datetime2", "8", "27", "7", "0", "0", "0", "0", NULL, "2"},
@@ -157,7 +159,7 @@ static fr_status give_row(const char *const *values, size_t n, fr_sql_row_fn row
                           void *ctx, struct fr_err *err)
 {
     struct fr_sql_row r = {.columns = n, .values = values};
-    size_t lengths[12] = {0};
+    size_t lengths[13] = {0};
 
     for (size_t i = 0; i < n; i++)
         lengths[i] = values[i] == NULL ? 0 : strlen(values[i]);
@@ -198,7 +200,7 @@ START_TEST(test_described_kinds)
     ck_assert_uint_eq(t->column_count, COUNT_OF(kinds));
     for (size_t i = 0; i < COUNT_OF(kinds); i++)
         ck_assert_int_eq(t->columns[i].kind, kinds[i]);
-    ck_assert_int_eq(t->columns[4].type, FR_TYPE_UNSUPPORTED);
+    ck_assert_int_eq(t->columns[4].type, FR_TYPE_CLR);
     ck_assert_str_eq(t->columns[4].type_name, "geography");
     ck_assert_str_eq(t->columns[5].type_name, "CLR type");
     fr_table_free(&t);
@@ -259,7 +261,7 @@ START_TEST(test_values_that_lose_blanks)
 
     fr_load_options_init(&o);
     o.trailing_blanks = value_cases[_i].asked;
-    ck_assert_msg(fr_plan_new(&table, &o, &p, &err) == FR_OK, "%s", err.text);
+    ck_assert_msg(fr_plan_new(&table, &o, 0, &p, &err) == FR_OK, "%s", err.text);
     fr_plan_set_library_trims(p, value_cases[_i].library_trims);
     ck_assert_int_eq(fr_plan_map_count(p, 1, &mapped, &err), FR_OK);
     ck_assert_int_eq(fr_plan_convert(p, &rec, &bulk, &bad, &err), value_cases[_i].st);

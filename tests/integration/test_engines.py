@@ -1,0 +1,211 @@
+#!/usr/bin/python3
+"""Both bulk engines: what they send for the same rows, what only the wire engine carries, and what it does when a stream fails."""
+import base64, socket, struct, sys, threading, time
+from rack import *
+import bulkstream, rack, test_types
+from test_encrypt import Tap
+
+
+class Recorder(Tap):
+    """A tap that keeps the client's side apart, one connection after the other."""
+
+    def __init__(self, port):
+        self.sent = []
+        super().__init__(port)
+
+    def pump(self, a, b):
+        mine = bytearray() if b.getpeername()[1] == self.server_port else None
+        if mine is not None:
+            self.sent.append(mine)
+        try:
+            while True:
+                data = a.recv(65536)
+                if not data:
+                    break
+                if mine is not None:
+                    mine += data
+                b.sendall(data)
+        except OSError:
+            pass
+        for s in (a, b):
+            try:
+                s.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+
+def recorded(r, *args, **more):
+    """fullrack's result, and all that its connections sent."""
+    tap = Recorder(r.port)
+    address, r.address = r.address, "127.0.0.1:%d" % tap.port
+    try:
+        d = r.json(*args, "--encrypt", "off", **more)
+    finally:
+        r.address = address
+        tap.listener.close()
+    return d, [bytes(s) for s in tap.sent]
+
+
+def streams_of(sent):
+    return [s for one in sent for s in bulkstream.streams(one)]
+
+
+def insert_bulk_of(sent):
+    return [s for one in sent for s in bulkstream.statements(one) if s.lower().startswith("insert bulk")]
+
+
+def test_both_engines_send_the_same_rows(r):
+    """Over all types that both carry: equal but for the length of decimals, DONE, and the nullable types."""
+    rows, lines = test_types.random_rows(20261130, 400, test_types.COLUMNS)
+    f = r.file("same.csv", "".join(lines))
+    streams = {}
+    for engine in ("bcp", "wire"):
+        r.fresh(test_types.table_of(test_types.COLUMNS))
+        d, sent = recorded(r, "load", "dbo.t", f, "--format", "csv", "--engine", engine)
+        equal((d["rows"], d["engine"], d["tasks"][0]["engine"]), (400, engine, engine), "result")
+        streams[engine] = streams_of(sent)
+        equal(len(streams[engine]), 1, "streams of " + engine)
+    bcp, wire = streams["bcp"][0], streams["wire"][0]
+    equal([c.name for c in wire.columns], [c.name for c in bcp.columns], "columns")
+    for b, w in zip(bcp.columns, wire.columns):
+        check(not w.fixed, "a nullable type for " + w.name)
+        kind = lambda c: 0x6a if c.token in bulkstream.DECIMALS else c.token
+        equal((kind(w), w.precision, w.scale), (kind(b), b.precision, b.scale), "type of " + w.name)
+        if w.token in bulkstream.DECIMALS:
+            equal(w.size, 17, "bytes of decimals")
+    check(wire.done and not bcp.done, "DONE at the end of wire's stream")
+    equal(len(wire.rows), len(bcp.rows), "rows")
+    for i, (b, w) in enumerate(zip(bcp.rows, wire.rows)):
+        for c, x, y in zip(wire.columns, b, w):
+            check(x == y, "row %d, column %s" % (i, c.name), x, y)
+
+
+def test_collations_are_the_columns_own(r):
+    r.fresh("CREATE TABLE dbo.t (a varchar(5) COLLATE Polish_CI_AS NULL, b nchar(5) COLLATE Japanese_CI_AS NULL, c int NULL, "
+            "d varchar(max) COLLATE Latin1_General_100_CI_AS_SC_UTF8 NULL, e varchar(5) COLLATE SQL_Latin1_General_CP1_CI_AS NULL)")
+    d, sent = recorded(r, "load", "dbo.t", r.file("c.txt", "\u0142\t\u65e5\t1\t\u0142\t\u00e9\n"), "--engine", "wire")
+    s = streams_of(sent)[0]
+    equal(s.rows, [[b"\xb3", "\u65e5".encode("utf-16-le"), struct.pack("<i", 1), "\u0142".encode(), b"\xe9"]], "rows")
+    equal(s.columns[4].collation.hex(), "0904d00034", "collation with a sort id")
+    check(len({c.collation for c in s.columns if c.collation}) == 4, "each its own", [c.collation for c in s.columns])
+    statement = insert_bulk_of(sent)[0]
+    for word in ("[a] varchar(5) COLLATE Polish_CI_AS", "[b] nchar(5) COLLATE Japanese_CI_AS", "[c] int,",
+                 "[d] varchar(max) COLLATE Latin1_General_100_CI_AS_SC_UTF8"):
+        check(word in statement, word, statement)
+
+
+HINTS = (("TABLOCK", "TABLOCK"), ("rows_per_batch=5", "ROWS_PER_BATCH = 5"), ("KILOBYTES_PER_BATCH = 7 , tablock", "TABLOCK, KILOBYTES_PER_BATCH = 7"),
+         ("ORDER(id desc,[odd ]] name]), TABLOCK, ROWS_PER_BATCH = 1000", "TABLOCK, ROWS_PER_BATCH = 1000, ORDER ([id] DESC, [odd ]] name] ASC)"),
+         ("CHECK_CONSTRAINTS, KEEP_NULLS", "KEEP_NULLS, CHECK_CONSTRAINTS"), ("auto", "TABLOCK"), ("none", None))
+BAD_HINTS = (("evil", "evil"), ("TABLOCK TABLOCK", "comma"), ("ROWS_PER_BATCH", "number"), ("ROWS_PER_BATCH = 0", "number"),
+             ("ORDER(nosuch)", "nosuch"), ("ORDER()", "ORDER"), ("ORDER(id", ")"), ("TABLOCK, FIRE_TRIGGERS", "FIRE_TRIGGERS"), ("TABLOCK,", "hints are"),
+             ("ROWS_PER_BATCH=1,KILOBYTES_PER_BATCH=1", "not both"), ("TABLOCK); DROP TABLE dbo.t --", "comma"))
+
+
+def test_hints_in_any_combination(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, [odd ] name] int NULL)")
+    f = r.file("hint.txt", "1\t2\n")
+    for given, want in HINTS:
+        d, sent = recorded(r, "load", "dbo.t", f, "--engine", "wire", "--hint", given)
+        statement = insert_bulk_of(sent)[0]
+        tail = statement[statement.rindex(")", 0, statement.rindex(" with") if want else len(statement)) + 1:]
+        equal(tail, "" if want is None else " with (%s)" % want, "hints of %r" % given)
+    for given, word in BAD_HINTS:
+        r.fullrack("load", "dbo.t", f, "--engine", "wire", "--hint", given, exit=2)
+        check("--hint" in r.err and word in r.err, "message of %r" % given, r.err)
+    equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(len(HINTS),)], "rows")
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL CHECK (id < 10), v int NULL DEFAULT 3)")
+    d, sent = recorded(r, "load", "dbo.t", f, "--engine", "wire", "-k", "--hint", "TABLOCK")
+    check(insert_bulk_of(sent)[0].endswith(" with (KEEP_NULLS, CHECK_CONSTRAINTS, TABLOCK)"), "all together", insert_bulk_of(sent))
+    r.fullrack("load", "dbo.t", r.file("c.txt", "11\t\n"), "--engine", "wire", exit=1)
+    check("CHECK" in r.err, "the constraint", r.err)
+
+
+def test_defaults(r):
+    """NULL takes the default, also of a NOT NULL column, unless -k; a column without a field takes it, too."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, a int NULL DEFAULT 7, b varchar(9) NOT NULL DEFAULT 'dflt', c date NULL)")
+    f = r.file("d.txt", "1\t\t\t\n2\t3\tx\t2024-02-29\n")
+    equal(r.json("load", "dbo.t", f, "--engine", "wire")["rows"], 2, "rows")
+    equal(r.sql("SELECT id, a, b, CONVERT(varchar(10), c, 23) FROM dbo.t ORDER BY id"), [(1, 7, "dflt", None), (2, 3, "x", "2024-02-29")], "rows")
+    r.sql("DELETE FROM dbo.t")
+    r.fullrack("load", "dbo.t", f, "--engine", "wire", "-k", exit=1)
+    check("column b" in r.err and "NULL" in r.err, "message", r.err)
+    r.fullrack("load", "dbo.t", f, "--engine", "bcp", exit=1)
+    check("bcp engine" in r.err, "message of bcp", r.err)
+    d, sent = recorded(r, "load", "dbo.t", r.file("one.txt", "5\n"), "--columns", "id", "--engine", "wire")
+    equal(d["rows"], 1, "rows with one column")
+    check("[a]" not in insert_bulk_of(sent)[0], "columns without a field are left out", insert_bulk_of(sent))
+    equal(r.sql("SELECT id, a, b, c FROM dbo.t"), [(5, 7, "dflt", None)], "left out")
+
+
+def test_identity(r):
+    r.fresh("CREATE TABLE dbo.t (id int IDENTITY(1,1) NOT NULL, v varchar(5) NULL, rv rowversion, cc AS v + '!')")
+    f = r.file("i.txt", "10\ta\n20\tb\n")
+    equal(r.json("load", "dbo.t", f, "--engine", "wire", "-E")["rows"], 2, "with -E")
+    equal(r.json("load", "dbo.t", f, "--engine", "wire", "--columns", "-,v")["rows"], 2, "without")
+    equal(r.sql("SELECT id, v, cc FROM dbo.t ORDER BY id"), [(10, "a", "a!"), (20, "b", "b!"), (21, "a", "a!"), (22, "b", "b!")], "rows")
+
+
+def test_xml_and_clr_columns(r):
+    r.fresh(test_types.SPECIAL)
+    big = "ab" * 40000
+    f = r.file("x.csv", '1,"<a b=""\u0416""/>\U0001F600",0x5AC0,0x%s,E610,t\n2,,,,,\n3,"",0x,0x,0x,""\n' % big)
+    args = ("dbo.t", f, "--format", "csv", "--columns", "id,x,h,g,gg,tail")
+    d = r.json("load", *args, "--engine", "wire")
+    equal(d["rows"], 3, "rows")
+    equal(r.sql("SELECT id, x, h, g, gg, v, tail FROM dbo.t ORDER BY id"),
+          [(1, "<a b='\u0416'/>\U0001F600".replace("'", '"'), b"\x5a\xc0", bytes.fromhex(big), b"\xe6\x10", None, "t"),
+           (2, None, None, None, None, None, None), (3, "", b"", b"", b"", None, "")], "rows")
+    r.fullrack("load", "dbo.t", r.file("y.csv", "1,0x" + "00" * 893 + "\n"), "--format", "csv", "--columns", "id,h", "--engine", "wire", exit=1)
+    check("column h" in r.err and "893" in r.err, "message", r.err)
+    r.fullrack("load", "dbo.t", r.file("z.csv", "1,2\n"), "--format", "csv", "--columns", "id,v", "--engine", "wire", exit=2)
+    check("sql_variant" in r.err, "message", r.err)
+
+
+def test_engine_is_named_and_why(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    f = r.file("e.txt", "1\n")
+    d = r.json("load", "dbo.t", f)
+    equal((d["engine"], d["tasks"][0]["engine"], d["tasks"][0]["engine_why"]), ("wire", "wire", None), "auto")
+    conf = r.file("freetds.conf", "[named]\n\thost = 127.0.0.1\n\tport = %d\n\ttds version = 7.4\n" % r.port)
+    address, r.address = r.address, "named"
+    try:
+        d = r.json("load", "dbo.t", f, env=r.env(FREETDSCONF=conf))
+        equal((d["engine"], d["tasks"][0]["engine"]), ("bcp", "bcp"), "auto with a name of freetds.conf")
+        check("freetds.conf" in d["tasks"][0]["engine_why"], "why", d)
+        out = r.fullrack("load", "dbo.t", f, env=r.env(FREETDSCONF=conf))
+        check("engine bcp: named is a name of freetds.conf" in out, "summary", out)
+    finally:
+        r.address = address
+    r.fresh_control()
+    for engine in ("bcp", "wire", "auto"):
+        r.fullrack("add", "-q", "--again", "dbo.t", f, "--engine", engine)
+    d = r.json("run", "--workers", "1")
+    equal((d["rows"], d["engine"]), (3, "mixed"), "a run")
+    equal(r.sql("SELECT engine FROM dbo.work_queue ORDER BY task_id", "fullrack"), [("bcp",), ("wire",), ("wire",)], "of the queue")
+
+
+def test_blanks_are_kept(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v varchar(10) NULL, n nvarchar(10) NULL, m varchar(max) NULL)")
+    f = r.file("b.csv", '1,a  ,"  ",x  \n')
+    d = r.json("load", "dbo.t", f, "--format", "csv", "--engine", "wire", "--trailing-blanks", "keep")
+    equal(d["tasks"][0]["trimmed_values"], 0, "trimmed_values")
+    equal(r.sql("SELECT v, n, m FROM dbo.t"), [("a  ", "  ", "x  ")], "row")
+
+
+def test_values_over_packet_borders(r):
+    """Every length around the borders of packets of 512 bytes, and values of several packets."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v varchar(8000) NULL, m nvarchar(max) NULL, b varbinary(max) NULL, tail char(3) NULL)")
+    rows = [(i, "v" * i, "m\u0416" * (i * 3 % 700), bytes([i % 256]) * (i * 5), "end") for i in range(1, 700)]
+    f = r.file("p.csv", "".join("%d,%s,%s,%s,%s\n" % (i, v, m, b.hex(), t) for i, v, m, b, t in rows))
+    for size in ("512", "4096", "32767"):
+        r.sql("DELETE FROM dbo.t")
+        equal(r.json("load", "dbo.t", f, "--format", "csv", "--engine", "wire", "-a", size)["rows"], len(rows), "rows")
+        got = r.sql("SELECT id, v, m, b, tail FROM dbo.t ORDER BY id")
+        for g, w in zip(got, rows):
+            want = (w[0], w[1], w[2] or None, w[3], w[4])
+            check(g == want, "row %d with packets of %s bytes" % (w[0], size), g[0])
+
+
+if __name__ == "__main__":
+    main(tests_of(sys.modules[__name__]), "--schedulers", "2")
