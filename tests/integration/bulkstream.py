@@ -116,7 +116,14 @@ class Column:
         if n == 0:
             return None
         b = r.take(n)
-        return (b[0], int.from_bytes(b[1:], "little")) if self.token in DECIMALS else b     # a decimal without its length
+        if self.token in DECIMALS:              # whatever its length
+            return b[0], int.from_bytes(b[1:], "little")
+        if self.token in SCALED:                # whatever the scale it is declared with
+            rest = {0x29: 0, 0x2a: 3, 0x2b: 5}[self.token]
+            if n - rest != (3 if self.scale <= 2 else 4 if self.scale <= 4 else 5):
+                raise ValueError("%s: %d bytes at scale %d" % (self.name, n, self.scale))
+            return int.from_bytes(b[:n - rest], "little") * 10 ** (7 - self.scale), b[n - rest:]
+        return b
 
 
 class Stream:

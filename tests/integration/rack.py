@@ -9,6 +9,7 @@ import pymssql
 
 BUILD = os.environ.get("FULLRACK_BUILD", ".")
 PASSWORD = "Rack-Test-%d" % os.getpid()
+ENGINE = None       # of all loads of a test program; None = the default
 
 
 class Failed(AssertionError):
@@ -117,6 +118,8 @@ class Rack:
 
     def env(self, **more):
         env = {k: v for k, v in os.environ.items() if not k.startswith("FULLRACK_")}
+        if ENGINE:
+            env["FULLRACK_ENGINE"] = ENGINE
         return dict(env, FULLRACK_PASSWORD=PASSWORD, **more)
 
     def command(self, *args, database="t"):

@@ -4,21 +4,21 @@ import sys
 from rack import *
 
 
-def test_hints(r):
+def test_hints_of_the_bcp_engine(r):
     """Only what db-lib carries; the others say what to do instead."""
     r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
     f = r.file("h.txt", "1\n")
     for hint, words in (("evil", "auto, none or TABLOCK"), ("ROWS_PER_BATCH=5", "-b"), ("order(id)", "cannot carry"), ("KEEP_NULLS", "-k"),
                         ("CHECK_CONSTRAINTS", "honoured"), ("TABLOCK, CHECK_CONSTRAINTS", "auto, none or TABLOCK"), ("", "auto, none")):
-        r.fullrack("load", "dbo.t", f, "--hint", hint, exit=2)
+        r.fullrack("load", "dbo.t", f, "--engine", "bcp", "--hint", hint, exit=2)
         check("--hint " + hint in r.err and words in r.err, "message of %r" % hint, r.err)
     for hint in ("auto", "none", "TABLOCK", "tablock"):
-        r.fullrack("load", "-q", "dbo.t", f, "--hint", hint)
+        r.fullrack("load", "-q", "dbo.t", f, "--engine", "bcp", "--hint", hint)
     equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(4,)], "rows")
     r.fresh("CREATE TABLE dbo.t (id int NOT NULL CHECK (id > 0))")
-    r.fullrack("load", "dbo.t", f, "--hint", "TABLOCK", exit=2)
+    r.fullrack("load", "dbo.t", f, "--engine", "bcp", "--hint", "TABLOCK", exit=2)
     check("needs CHECK_CONSTRAINTS" in r.err, "message", r.err)
-    r.fullrack("load", "-q", "dbo.t", f, "--hint", "TABLOCK", "--no-check")
+    r.fullrack("load", "-q", "dbo.t", f, "--engine", "bcp", "--hint", "TABLOCK", "--no-check")
 
 
 def test_server_as_sqlcmd_writes_it(r):

@@ -55,7 +55,7 @@ def insert_bulk_of(sent):
 
 
 def test_both_engines_send_the_same_rows(r):
-    """Over all types that both carry: equal but for the length of decimals, DONE, and the nullable types."""
+    """Over all types that both carry: equal but for the length of decimals, the scale of times, DONE, and the nullable types."""
     rows, lines = test_types.random_rows(20261130, 400, test_types.COLUMNS)
     f = r.file("same.csv", "".join(lines))
     streams = {}
@@ -70,7 +70,9 @@ def test_both_engines_send_the_same_rows(r):
     for b, w in zip(bcp.columns, wire.columns):
         check(not w.fixed, "a nullable type for " + w.name)
         kind = lambda c: 0x6a if c.token in bulkstream.DECIMALS else c.token
-        equal((kind(w), w.precision, w.scale), (kind(b), b.precision, b.scale), "type of " + w.name)
+        equal((kind(w), w.precision), (kind(b), b.precision), "type of " + w.name)
+        if w.token not in bulkstream.SCALED:    # db-lib declares scale 7 for each
+            equal(w.scale, b.scale, "scale of " + w.name)
         if w.token in bulkstream.DECIMALS:
             equal(w.size, 17, "bytes of decimals")
     check(wire.done and not bcp.done, "DONE at the end of wire's stream")
@@ -103,7 +105,7 @@ BAD_HINTS = (("evil", "evil"), ("TABLOCK TABLOCK", "comma"), ("ROWS_PER_BATCH", 
 
 
 def test_hints_in_any_combination(r):
-    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, [odd ] name] int NULL)")
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, [odd ]] name] int NULL)")
     f = r.file("hint.txt", "1\t2\n")
     for given, want in HINTS:
         d, sent = recorded(r, "load", "dbo.t", f, "--engine", "wire", "--hint", given)

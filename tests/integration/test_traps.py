@@ -26,6 +26,7 @@ trap                                     tests (here, unless a file is named)
 """
 import json, os, sys
 from rack import *
+import rack
 
 
 def rejected(r, ddl, values, *options):
@@ -205,4 +206,5 @@ def test_long_texts_of_the_queue(r):
 
 
 if __name__ == "__main__":
+    rack.ENGINE = "bcp"
     main(tests_of(sys.modules[__name__]), "--schedulers", "2")
