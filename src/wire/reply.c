@@ -284,6 +284,7 @@ static enum step read_environment(struct reader *r)
 
 static enum step read_login_answer(struct reader *r)
 {
+    enum { TDS_7_2 = 0x72 };
     const unsigned char *p = wire_take(r->w, 2);
     size_t n;
 
@@ -294,9 +295,13 @@ static enum step read_login_answer(struct reader *r)
         wire_protocol_fault(r->w, "a login answer of %zu bytes", n);
         return STEP_FAULT;
     }
+    /* what came before 7.2 has shorter counts: its tokens would be misread */
+    if (p[1] < TDS_7_2) {
+        wire_protocol_fault(r->w, "protocol version 0x%02x%02x%02x%02x", p[1], p[2], p[3],
+                            p[4]);
+        return STEP_FAULT;
+    }
     r->w->is_logged_in = true;
-    r->w->tds_version =
-        (uint32_t)p[1] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 8 | p[4];
     return STEP_GO_ON;
 }
 

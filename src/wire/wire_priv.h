@@ -57,7 +57,6 @@ struct wire {
     bool attention_sent;  /* and not answered yet */
     bool is_logged_in;
     bool is_encrypted;
-    uint32_t tds_version;
     struct wire_address route; /* host "" = none */
     unsigned char collation[5];
     unsigned char transaction[8]; /* descriptor (MS-TDS 2.2.5.3.2) */

@@ -75,6 +75,14 @@ static const struct {
     {"AA 0A00 01000000 01 10 0200 7800",
      "FR_EPROTO 0 -1 statement: the server's answer is no TDS: a message of 10 bytes\n",
      true},
+    {"AD 0A00 01 07010000 00 00000000" DONE,
+     "FR_EPROTO 0 -1 statement: the server's answer is no TDS: protocol version "
+     "0x07010000\n",
+     true},
+    {"AD 0400 01 740000" DONE,
+     "FR_EPROTO 0 -1 statement: the server's answer is no TDS: a login answer of 4 "
+     "bytes\n",
+     true},
     {"E3 0000",
      "FR_EPROTO 0 -1 statement: the server's answer is no TDS: an empty change of the "
      "environment\n",
