@@ -130,3 +130,23 @@ fr_status fr_sql_rename(const char *sql, const struct fr_sql_name *names, size_t
     }
     return out->failed ? fr_err_set(err, FR_ENOMEM, "no memory for a statement") : FR_OK;
 }
+
+fr_status fr_sql_declare_params(const struct fr_sql_param *params, size_t count,
+                                const char *nvarchar, struct fr_buf *out,
+                                struct fr_err *err)
+{
+    const char *const types[] = {
+        [FR_SQL_BIT] = "bit",
+        [FR_SQL_INT] = "int",
+        [FR_SQL_BIGINT] = "bigint",
+        [FR_SQL_NVARCHAR] = nvarchar,
+        [FR_SQL_GUID] = "uniqueidentifier",
+        [FR_SQL_DATETIME] = "datetime2(3)",
+    };
+
+    for (size_t i = 0; i < count; i++)
+        fr_buf_printf(out, "%s%s %s%s", i == 0 ? "" : ", ", params[i].name,
+                      types[params[i].type], params[i].is_output ? " OUTPUT" : "");
+    return out->failed ? fr_err_set(err, FR_EARG, "the parameter list is too long")
+                       : FR_OK;
+}

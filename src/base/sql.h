@@ -116,6 +116,15 @@ struct fr_sql_name {
 fr_status fr_sql_rename(const char *sql, const struct fr_sql_name *names, size_t count,
                         struct fr_buf *out, struct fr_err *err);
 
+/*
+ * The parameters as sp_executesql wants them declared: "@a int, @b uniqueidentifier
+ * OUTPUT".  nvarchar: the type of FR_SQL_NVARCHAR, whose longest text depends on the
+ * client.  FR_EARG: too long for out.
+ */
+fr_status fr_sql_declare_params(const struct fr_sql_param *params, size_t count,
+                                const char *nvarchar, struct fr_buf *out,
+                                struct fr_err *err);
+
 /* Makers of parameters, to keep call sites to one line each. */
 struct fr_sql_param fr_sql_in_i64(const char *name, int64_t number);
 struct fr_sql_param fr_sql_in_int(const char *name, int64_t number);

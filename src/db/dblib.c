@@ -176,11 +176,12 @@ static bool section_value(const char *body, const char *key, char *out, size_t o
 
 static void keep_address(size_t index, const char *body)
 {
-    char host[MAX_NAME_BYTES], port[16];
+    char host[MAX_NAME_BYTES], instance[MAX_NAME_BYTES], port[16] = "1433";
 
     known.addresses[index][0] = '\0';
+    (void)section_value(body, "port", port, sizeof port);
     if (section_value(body, "host", host, sizeof host) &&
-        section_value(body, "port", port, sizeof port))
+        !section_value(body, "instance", instance, sizeof instance))
         snprintf(known.addresses[index], sizeof known.addresses[index],
                  strchr(host, ':') == NULL ? "%s:%s" : "[%s]:%s", host, port);
 }

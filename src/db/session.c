@@ -397,15 +397,6 @@ static fr_status db_call(struct fr_sql *sql, const char *procedure,
     return st == FR_OK ? read_outputs(s, params, count, err) : st;
 }
 
-static const char *const param_types[] = {
-    [FR_SQL_BIT] = "bit",
-    [FR_SQL_INT] = "int",
-    [FR_SQL_BIGINT] = "bigint",
-    [FR_SQL_NVARCHAR] = "nvarchar(4000)",
-    [FR_SQL_GUID] = "uniqueidentifier",
-    [FR_SQL_DATETIME] = "datetime2(3)",
-};
-
 static fr_status db_run_params(struct fr_sql *sql, const char *text,
                                struct fr_sql_param *params, size_t count,
                                fr_sql_row_fn row, void *ctx, struct fr_err *err)
@@ -417,12 +408,8 @@ static fr_status db_run_params(struct fr_sql *sql, const char *text,
     if (count + 2 > MAX_PARAMS)
         return fr_err_set(err, FR_EARG, "more than %d parameters", MAX_PARAMS - 2);
     fr_buf_init(&declared, MAX_PARAM_TEXT_BYTES);
-    for (size_t i = 0; i < count; i++)
-        fr_buf_printf(&declared, "%s%s %s%s", i == 0 ? "" : ", ", params[i].name,
-                      param_types[params[i].type], params[i].is_output ? " OUTPUT" : "");
-    if (declared.failed) {
-        st = fr_err_set(err, FR_EARG, "the parameter list is too long");
-    } else {
+    st = fr_sql_declare_params(params, count, "nvarchar(4000)", &declared, err);
+    if (st == FR_OK) {
         all[0] = fr_sql_in_text("@stmt", text);
         all[1] = fr_sql_in_text("@params", fr_buf_text(&declared));
         memcpy(all + 2, params, count * sizeof *params);

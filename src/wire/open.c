@@ -196,9 +196,9 @@ fr_status fr_wire_open(const struct fr_connect *how, struct fr_sql **out,
     st = wire_address_parse(how->server, &o.to, err);
     if (st == FR_OK)
         st = open_wire(&o, &w, err);
-    if (st == FR_OK)
+    if (st == FR_OK && w != NULL)
         st = begin_session(w, how, err);
-    if (st == FR_OK) {
+    if (st == FR_OK && w != NULL) {
         *out = &w->sql;
         return FR_OK;
     }

@@ -256,16 +256,6 @@ static fr_status session_call(struct fr_sql *sql, const char *procedure,
     return st;
 }
 
-/* How each type is declared to sp_executesql. */
-static const char *const param_types[] = {
-    [FR_SQL_BIT] = "bit",
-    [FR_SQL_INT] = "int",
-    [FR_SQL_BIGINT] = "bigint",
-    [FR_SQL_NVARCHAR] = "nvarchar(max)",
-    [FR_SQL_GUID] = "uniqueidentifier",
-    [FR_SQL_DATETIME] = "datetime2(3)",
-};
-
 static fr_status session_run_params(struct fr_sql *sql, const char *text,
                                     struct fr_sql_param *params, size_t count,
                                     fr_sql_row_fn row, void *ctx, struct fr_err *err)
@@ -277,16 +267,14 @@ static fr_status session_run_params(struct fr_sql *sql, const char *text,
     if (count + 2 > MAX_PARAMS)
         return fr_err_set(err, FR_EARG, "more than %d parameters", MAX_PARAMS - 2);
     fr_buf_init(&declared, MAX_DECLARED_BYTES);
-    for (size_t i = 0; i < count; i++)
-        fr_buf_printf(&declared, "%s%s %s%s", i == 0 ? "" : ", ", params[i].name,
-                      param_types[params[i].type], params[i].is_output ? " OUTPUT" : "");
-    all[0] = fr_sql_in_text("@stmt", text);
-    all[1] = fr_sql_in_text("@params", fr_buf_text(&declared));
-    memcpy(all + 2, params, count * sizeof *params);
-    st = declared.failed
-             ? fr_err_set(err, FR_EARG, "the parameter list is too long")
-             : session_call(sql, "sp_executesql", all, count + 2, row, ctx, err);
-    memcpy(params, all + 2, count * sizeof *params);
+    st = fr_sql_declare_params(params, count, "nvarchar(max)", &declared, err);
+    if (st == FR_OK) {
+        all[0] = fr_sql_in_text("@stmt", text);
+        all[1] = fr_sql_in_text("@params", fr_buf_text(&declared));
+        memcpy(all + 2, params, count * sizeof *params);
+        st = session_call(sql, "sp_executesql", all, count + 2, row, ctx, err);
+        memcpy(params, all + 2, count * sizeof *params);
+    }
     fr_buf_free(&declared);
     return st;
 }

@@ -348,6 +348,15 @@ static bool skip_text(struct wire *w, size_t length_bytes)
     return p != NULL && wire_skip(w, 2 * little_endian(p, length_bytes));
 }
 
+/* Short names, then one with a length of two bytes. */
+static bool skip_names(struct wire *w, unsigned short_names)
+{
+    for (; short_names > 0; short_names--)
+        if (!skip_text(w, 1))
+            return false;
+    return skip_text(w, 2);
+}
+
 /* database, owner, collection of an XML schema */
 static bool skip_schema(struct wire *w)
 {
@@ -355,7 +364,7 @@ static bool skip_schema(struct wire *w)
 
     if (p == NULL)
         return false;
-    return p[0] == 0 || (skip_text(w, 1) && skip_text(w, 1) && skip_text(w, 2));
+    return p[0] == 0 || skip_names(w, 2);
 }
 
 static bool skip_table_name(struct wire *w)
@@ -391,7 +400,7 @@ static bool read_lengths(struct wire *w, struct wire_type *t)
     if (kind == LENGTH_XML)
         return skip_schema(w);
     if (kind == LENGTH_UDT)
-        return skip_text(w, 1) && skip_text(w, 1) && skip_text(w, 1) && skip_text(w, 2);
+        return skip_names(w, 3);
     return true;
 }
 

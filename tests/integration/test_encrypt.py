@@ -83,6 +83,14 @@ def test_without_tls_on_the_server(r):
         check(load_through(other, "--encrypt", "prefer").saw(SECRET), "prefer goes on in clear where nothing else is offered")
         load_through(other, "--encrypt", "require", exit=3)
         check("127.0.0.1" in other.err, "message", other.err)
+        load_through(other, "--encrypt", "login", exit=3)
+        check("no encryption" in other.err, "message", other.err)
+        # a name of freetds.conf is asked at its address
+        conf = other.file("freetds.conf", "[named]\n\thost = 127.0.0.1\n\tport = %d\n" % other.port)
+        address, other.address = other.address, "named"
+        other.fullrack("query", "SELECT 1", env=other.env(FREETDSCONF=conf))
+        other.fullrack("query", "SELECT 1", "--encrypt", "require", exit=3, env=other.env(FREETDSCONF=conf))
+        other.address = address
     finally:
         other.close()
         other.remove()
