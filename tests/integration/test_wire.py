@@ -415,6 +415,35 @@ def test_server_that_stops_reading(r):
     stop.set()
 
 
+def test_server_that_stops_reading_under_tls(r):
+    tap, stop = Tap(r.port), threading.Event()
+    original = tap.pump
+
+    def pump(a, b):
+        if a.getsockname()[1] != tap.port:
+            return original(a, b)
+        left = 200000
+        try:
+            while left > 0:
+                data = a.recv(min(left, 65536))
+                if not data:
+                    break
+                left -= len(data)
+                b.sendall(data)
+            stop.wait(30)
+        except OSError:
+            pass
+        for s in (a, b):
+            s.close()
+    tap.pump = pump
+    try:
+        got = client("127.0.0.1:%d" % tap.port, "--encrypt", "require", "--statement-ms", "500", "@repeat 20000000")
+        is_error(got[-1], "FR_ELOST", 0, "silent", lost=1)
+    finally:
+        stop.set()
+        tap.listener.close()
+
+
 def test_error_while_sending(r):
     def refuses(fake, s):
         fake.packet(s)
