@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -85,6 +86,82 @@ static fr_status ask_queue_for_states(struct coordinator *c, struct fr_err *err)
     return st;
 }
 
+struct unreported {
+    json_t *tasks; /* the result's */
+    json_t *known; /* object, a key a task number */
+};
+
+static json_t *column(const struct fr_sql_row *row, size_t i, bool is_number)
+{
+    if (row->values[i] == NULL)
+        return json_null();
+    return is_number ? json_integer(strtoll(row->values[i], NULL, 10))
+                     : fr_ipc_string(row->values[i]);
+}
+
+static fr_status take_unreported(void *ctx, const struct fr_sql_row *row,
+                                 struct fr_err *err)
+{
+    static const struct {
+        const char *key;
+        bool is_number;
+    } columns[] = {
+        {"task_id", true},      {"load_id", false}, {"source", false},
+        {"table", false},       {"state", false},   {"rows", true},
+        {"rejected", true},     {"skipped", true},  {"bytes_read", true},
+        {"scheduler_id", true}, {"attempts", true}, {"engine", false},
+        {"error", false},
+    };
+    struct unreported *u = ctx;
+    json_t *task;
+
+    if (row->columns != sizeof columns / sizeof columns[0])
+        return fr_err_set(err, FR_EPROTO, "a task of the queue has other columns");
+    if (row->values[0] == NULL || json_object_get(u->known, row->values[0]) != NULL)
+        return FR_OK;
+    task = json_object();
+    for (size_t i = 0; i < row->columns; i++)
+        json_object_set_new(task, columns[i].key, column(row, i, columns[i].is_number));
+    json_object_set_new(task, "exit",
+                        json_integer(strcmp(row->values[4], "done") == 0 ? 0 : 1));
+    json_array_append_new(u->tasks, task);
+    return FR_OK;
+}
+
+/* Tasks of our workers that are over, and of which nobody told us: a worker may die after
+ * the end of its task and before its report. */
+static fr_status ask_queue_for_unreported(struct coordinator *c, struct fr_err *err)
+{
+    static const char ended[] =
+        "SELECT task_id, load_id, source, target_table, state, rows_loaded, "
+        "rows_rejected, rows_skipped, bytes_read, scheduler_id, attempts, engine, "
+        "last_error FROM dbo.work_queue WHERE run_id = @run_id AND host = @host AND "
+        "worker NOT LIKE '%-%' AND state IN ('done', 'failed') ORDER BY task_id";
+    struct fr_sql_param params[] = {fr_sql_in_i64("@run_id", c->run_id),
+                                    fr_sql_in_text("@host", c->host)};
+    /* w1, w2.1 are ours; worker-77 and w1-77 are of those who joined the run */
+    struct unreported u = {c->result->tasks, json_object()};
+    size_t i;
+    json_t *task;
+    fr_status st;
+
+    if (c->joined ||
+        u.known == NULL) { /* another coordinator's tasks may be among them */
+        json_decref(u.known);
+        return FR_OK;
+    }
+    json_array_foreach(c->result->tasks, i, task)
+    {
+        char id[24];
+
+        snprintf(id, sizeof id, "%lld", (long long)fr_ipc_number(task, "task_id", -1));
+        json_object_set_new(u.known, id, json_true());
+    }
+    st = fr_control_run(c->control, ended, params, 2, take_unreported, &u, err);
+    json_decref(u.known);
+    return st;
+}
+
 /* The queue has the last word on what failed: a worker that died cannot report its task.
  */
 static fr_status try_close_run(struct coordinator *c, int *exit_status,
@@ -98,6 +175,8 @@ static fr_status try_close_run(struct coordinator *c, int *exit_status,
     fr_status st;
 
     st = ask_queue_for_states(c, err);
+    if (st == FR_OK)
+        st = ask_queue_for_unreported(c, err);
     if (st == FR_OK && !c->stopping && c->started)
         *exit_status = fr_result_exit(c->result);
     if (st == FR_OK)

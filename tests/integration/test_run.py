@@ -104,6 +104,33 @@ def test_rows_of_scheduler_use_are_the_limit(r):
             os.unlink(path)
 
 
+def test_task_that_nobody_reported(r):
+    """A worker that ended its task in the queue and then died: the queue knows, so the result has it."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    r.fresh_control()
+    fifo = os.path.join(r.dir, "f.fifo")
+    os.mkfifo(fifo)
+    try:
+        r.fullrack("add", "-q", "dbo.t", fifo)
+        r.fullrack("add", "-q", "dbo.t", r.file("u.txt", "1\n" * 7))
+        r.sql("UPDATE dbo.work_queue SET not_before = '9999-01-01' WHERE task_id = (SELECT MAX(task_id) FROM dbo.work_queue)",
+              "fullrack")
+        p = r.spawn("run", "--workers", "1", "--json")
+        wait_until("the first task is active", 60, lambda: r.sql(
+            "SELECT 1 FROM dbo.work_queue WHERE state = 'active'", "fullrack"))
+        run_id, host, worker = r.sql("SELECT run_id, host, worker FROM dbo.work_queue WHERE state = 'active'", "fullrack")[0]
+        r.sql("UPDATE dbo.work_queue SET state = 'done', run_id = %d, host = N'%s', worker = N'%s', rows_loaded = 7, attempts = 1"
+              " WHERE state = 'ready'" % (run_id, host, worker), "fullrack")
+        with open(fifo, "wb") as w:
+            w.write(b"1\n")
+        out, err = p.communicate(timeout=60)
+        equal(p.returncode, 0, "exit status (%s)" % err)
+        d = json.loads(out)
+        equal((d["rows"], sorted(t["rows"] for t in d["tasks"]), {t["state"] for t in d["tasks"]}), (8, [1, 7], {"done"}), "the result")
+    finally:
+        os.unlink(fifo)
+
+
 def test_collision_makes_a_worker_reconnect(r):
     """All schedulers but one are claimed by somebody else: the worker looks until it lands on that one."""
     tried = []
