@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """bench - client CPU of fullrack and of freebcp, in one run, on the same file, against the same `fullrackd --discard`.
 
-  bench.py [--rows N] [--repeat N] [--json]       run in the build folder (make bench)
+  bench.py [--rows N] [--repeat N] [--tls] [--without bcp] [--json]       run in the build folder (make bench)
 
 Figures are ratios of the medians: two programs on one machine in one minute can be compared, seconds of
 different machines cannot.  CPU is user + system of the client and its children (rusage).
@@ -33,26 +33,33 @@ def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("--rows", type=int, default=500000)
     ap.add_argument("--repeat", type=int, default=3)
+    ap.add_argument("--tls", action="store_true", help="all connections encrypted, with a certificate made at the start")
+    ap.add_argument("--without", default="", help="leave an engine out: bcp or wire")
     ap.add_argument("--json", action="store_true")
     a = ap.parse_args()
     tmp = tempfile.mkdtemp(prefix="fullrack-bench-")
     env = dict(os.environ, FULLRACKD_PASSWORD="Bench-1", FULLRACK_PASSWORD="Bench-1")
     server = subprocess.Popen([os.path.join(BUILD, "fullrackd"), "--listen", "127.0.0.1:0", "--data", tmp + "/data",
-                               "--user", "sa", "--discard"], stdout=subprocess.PIPE, text=True, env=env)
+                               "--user", "sa", "--discard"] + (["--tls-self-signed", "--require-tls"] if a.tls else []), stdout=subprocess.PIPE, text=True, env=env)
     try:
         address = re.search(r"listening on (\S+)", server.stdout.readline()).group(1)
         fullrack = os.path.join(BUILD, "fullrack")
-        to = ["-S", address, "-U", "sa"]
+        to = ["-S", address, "-U", "sa", "--encrypt", "require" if a.tls else "off"]
+        with open(tmp + "/freetds.conf", "w") as conf:      # freebcp takes encryption from there alone
+            conf.write("[bench]\n host = %s\n port = %s\n tds version = 7.4\n encryption = %s\n" % (
+                *address.rsplit(":", 1), "require" if a.tls else "off"))
+        env["FREETDSCONF"] = tmp + "/freetds.conf"
         subprocess.run([fullrack, "query"] + to + ["CREATE DATABASE b"], env=env, check=True)
         subprocess.run([fullrack, "query"] + to + ["-d", "b", TABLE], env=env, check=True)
         subprocess.run([fullrack, "gen", "lineitem", "-q", "--rows", str(a.rows), "--dir", tmp], env=env, check=True)
         path = tmp + "/lineitem.1.tbl"
         programs = {
-            "fullrack (bcp engine)": [fullrack, "load", "-q"] + to + ["-d", "b", "dbo.lineitem", path, "-t", "|"],
+            "fullrack (%s engine)" % engine: [fullrack, "load", "-q", "--engine", engine] + to + ["-d", "b", "dbo.lineitem", path, "-t", "|"]
+            for engine in ("wire", "bcp") if engine != a.without}
+        programs.update({
             # freebcp takes its password from the command line only; it is this run's own
-            "freebcp": ["freebcp", "b.dbo.lineitem", "in", path, "-c", "-t", "|", "-S", address, "-U", "sa", "-P", "Bench-1",
-                        "-b", "100000"],
-        }
+            "freebcp": ["freebcp", "b.dbo.lineitem", "in", path, "-c", "-t", "|", "-S", "bench", "-U", "sa", "-P", "Bench-1",
+                        "-b", "100000"]})
         results = {name: [] for name in programs}
         for _ in range(a.repeat):                   # interleaved: whatever else the machine does hits all
             for name, args in programs.items():
@@ -70,7 +77,7 @@ def main():
         if a.json:
             print(json.dumps({"rows": a.rows, "repeat": a.repeat, "programs": table}, indent=1))
         else:
-            print("LineItem, %d rows, median of %d" % (a.rows, a.repeat))
+            print("LineItem, %d rows, median of %d, %s" % (a.rows, a.repeat, "over TLS" if a.tls else "in clear"))
             for t in table:
                 print("%-22s %7.2f us/row  %7.2f ms/MB  %9.0f rows/s  CPU against freebcp 1/%.1f" % (
                     t["program"], t["cpu_us_per_row"], t["cpu_ms_per_mb"], t["rows_per_s"], 1 / t["cpu_against_freebcp"]))

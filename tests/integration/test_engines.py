@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 """Both bulk engines: what they send for the same rows, what only the wire engine carries, and what it does when a stream fails."""
-import base64, socket, struct, sys, threading, time
+import json, os, signal, socket, struct, sys, threading, time
 from rack import *
 import bulkstream, rack, test_types
+from proxy import error_reply
 from test_encrypt import Tap
 
 
@@ -207,6 +208,140 @@ def test_values_over_packet_borders(r):
         for g, w in zip(got, rows):
             want = (w[0], w[1], w[2] or None, w[3], w[4])
             check(g == want, "row %d with packets of %s bytes" % (w[0], size), g[0])
+
+
+class Breaker:
+    """A port in front of the server that spoils the first bulk stream of more than `after` bytes that comes by."""
+
+    def __init__(self, port, how, after=1 << 20):
+        self.server_port, self.how, self.after = port, how, after
+        self.broken = threading.Event()
+        self.release = threading.Event()
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            server = socket.create_connection(("127.0.0.1", self.server_port))
+            threading.Thread(target=self.to_server, args=(client, server), daemon=True).start()
+            threading.Thread(target=self.to_client, args=(server, client), daemon=True).start()
+
+    def close(self):
+        self.release.set()
+        self.listener.close()
+
+    def hang_up(self, *sockets):
+        for s in sockets:
+            try:
+                s.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def to_server(self, client, server):
+        bulk = 0
+        try:
+            while True:
+                data = client.recv(65536)
+                if not data:
+                    break
+                # a message of type 7 begins with a packet of its own
+                bulk = bulk + len(data) if bulk or data[0] == 7 else 0
+                if bulk > self.after and not self.broken.is_set():
+                    self.broken.set()
+                    if self.how == "stall":
+                        self.release.wait(60)
+                        break
+                    if self.how == "error":
+                        client.sendall(error_reply(2627))
+                        time.sleep(0.5)
+                    break
+                server.sendall(data)
+        except OSError:
+            pass
+        self.hang_up(client, server)
+
+    def to_client(self, server, client):
+        try:
+            while True:
+                data = server.recv(65536)
+                if not data:
+                    break
+                client.sendall(data)
+        except OSError:
+            pass
+        self.hang_up(client, server)
+
+
+WIDE_ROWS = 6000
+
+
+def through_a_breaker(r, how, *options, **more):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v varchar(8000) NULL)")
+    f = r.file("wide.txt", "".join("%d\t%s\n" % (i, "w" * 4000) for i in range(WIDE_ROWS)))
+    b = Breaker(r.port, how)
+    address, r.address = r.address, "127.0.0.1:%d" % b.port
+    started = time.monotonic()
+    try:
+        out = r.fullrack("load", "--json", "dbo.t", f, "--engine", "wire", "--encrypt", "off", *options, **more)
+    finally:
+        r.address = address
+        b.close()
+        os.unlink(f)
+    check(b.broken.is_set(), "nothing was broken")
+    return json.loads(out), time.monotonic() - started
+
+
+def test_error_in_mid_stream(r):
+    """Noticed while rows are still sent; a duplicate key is not tried again."""
+    d, _ = through_a_breaker(r, "error", exit=1)
+    check("made up: error 2627" in d["tasks"][0]["error"], "error", d)
+    equal((d["rows"], d["tasks"][0]["attempts"]), (0, 1), "counts")
+    equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(0,)], "rows")
+
+
+def test_cut_in_mid_stream(r):
+    d, _ = through_a_breaker(r, "cut")
+    equal((d["rows"], d["tasks"][0]["attempts"]), (WIDE_ROWS, 2), "counts")
+    equal(r.sql("SELECT COUNT(*), COUNT(DISTINCT id) FROM dbo.t"), [(WIDE_ROWS, WIDE_ROWS)], "rows")
+
+
+def test_server_that_stops_reading(r):
+    d, _ = through_a_breaker(r, "stall", "--statement-timeout", "2")
+    equal((d["rows"], d["tasks"][0]["attempts"]), (WIDE_ROWS, 2), "counts")
+    equal(r.sql("SELECT COUNT(*), COUNT(DISTINCT id) FROM dbo.t"), [(WIDE_ROWS, WIDE_ROWS)], "rows")
+
+
+def test_duplicate_key_at_the_end_of_the_stream(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY)")
+    f = r.file("dup.txt", "1\n2\n1\n")
+    d = r.json("load", "dbo.t", f, "--engine", "wire", exit=1)
+    check("2627" in d["tasks"][0]["error"] and d["tasks"][0]["attempts"] == 1, "error", d)
+    equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(0,)], "rows")
+
+
+def test_stopped_in_mid_stream(r):
+    """Two interrupts while the server does not read: the load ends and nothing of its batch stays."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v varchar(8000) NULL)")
+    f = r.file("wide.txt", "".join("%d\t%s\n" % (i, "w" * 4000) for i in range(WIDE_ROWS)))
+    b = Breaker(r.port, "stall")
+    address, r.address = r.address, "127.0.0.1:%d" % b.port
+    try:
+        p = r.spawn("load", "dbo.t", f, "--engine", "wire", "--encrypt", "off", "--statement-timeout", "5")
+        check(b.broken.wait(20), "nothing was sent")
+        p.send_signal(signal.SIGINT)
+        time.sleep(0.5)
+        p.send_signal(signal.SIGINT)
+        out, err = p.communicate(timeout=40)
+    finally:
+        r.address = address
+        b.close()
+    equal(p.returncode, 4, "exit status (%s)" % err[-300:])
+    equal(wait_until("rolled back", 20, lambda: r.sql("SELECT COUNT(*) FROM dbo.t")), [(0,)], "rows")
 
 
 if __name__ == "__main__":
