@@ -58,7 +58,7 @@ fr_status wire_prelogin(struct wire *w, enum wire_encryption ask,
         ok = w->fault == WIRE_FAULT_NONE && n <= MAX_PRELOGIN_BYTES &&
              wire_prelogin_parse(w->in + w->in_at, n, answer);
         w->in_at = w->in_end;
-        if (ok)
+        if (ok && wire_is_drained(w))
             return FR_OK;
         if (w->fault == WIRE_FAULT_NONE)
             wire_protocol_fault(w, "a prelogin answer of %zu bytes", n);

@@ -102,8 +102,11 @@ static fr_status log_in(struct wire *w, const struct opening *o, enum agreement 
         return st;
     w->is_encrypted = agreed == AGREE_FULL;
     st = wire_send_login(w, o->how, o->to.host, err);
-    if (st == FR_OK && agreed == AGREE_LOGIN)
+    if (st == FR_OK && agreed == AGREE_LOGIN) {
+        if (!wire_is_drained(w))
+            return wire_fault_error(w, "login", err);
         w->link = wire_tls_end(w->link);
+    }
     if (st == FR_OK)
         st = wire_read_login(w, o->how, err);
     return st;

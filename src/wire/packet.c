@@ -324,6 +324,15 @@ void wire_next_message(struct wire *w)
     w->packet_is_last = false;
 }
 
+bool wire_is_drained(struct wire *w)
+{
+    size_t left = w->raw_end - w->raw_at + w->in_end - w->in_at;
+
+    if (left == 0 && w->packet_left == 0)
+        return true;
+    return wire_protocol_fault(w, "%zu bytes where it was our turn", left);
+}
+
 /* One read without waiting.  1: something came, 0: nothing there, -1: broken. */
 static int read_some(struct wire *w)
 {

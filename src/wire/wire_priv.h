@@ -77,6 +77,10 @@ bool wire_skip(struct wire *w, uint64_t n);
 size_t wire_buffered(const struct wire *w);
 /* Go on with the server's next message, behind the end of the last. */
 void wire_next_message(struct wire *w);
+/* True when nothing came behind the last message; else the session is broken.  To be
+ * asked where encryption begins or ends: what is left over was read under the other rule.
+ */
+bool wire_is_drained(struct wire *w);
 /* Mark the session broken by what came; returns false. */
 bool wire_protocol_fault(struct wire *w, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

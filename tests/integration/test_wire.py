@@ -498,5 +498,38 @@ def test_redirection(r):
         fake.close()
 
 
+class Injector(Tap):
+    """A tap that adds clear bytes behind the server's first answer, in the same write."""
+    extra = b""
+
+    def pump(self, a, b):
+        if a.getpeername()[1] == self.server_port:
+            try:
+                b.sendall(a.recv(65536) + self.extra)
+            except OSError:
+                pass
+        super().pump(a, b)
+
+
+def test_clear_bytes_before_encryption_are_refused(r):
+    """What follows the prelogin answer in clear must not be read as a part of the encrypted session."""
+    fake = Fake(lambda fake, s: fake.exactly(s, 1 << 20))
+    try:
+        redirect = reply(LOGIN_ANSWER[:-13] + route(int(fake.address.split(":")[1])) + DONE)
+        for extra in (redirect, redirect[:20], reply(ONE_ROW), b"\0"):
+            for encrypt in ("login", "prefer", "require", "off"):
+                tap = Injector(r.port)
+                tap.extra = extra
+                try:
+                    got = client("127.0.0.1:%d" % tap.port, "--encrypt", encrypt, "--login-ms", "5000", "SELECT 1")
+                finally:
+                    tap.listener.close()
+                is_error(got[0], "FR_ECONNECT", 0, "%d bytes where it was our turn" % len(extra))
+                equal(len(got), 1, "nothing else is said")
+        check(not fake.open, "the redirect was followed")
+    finally:
+        fake.close()
+
+
 if __name__ == "__main__":
     main(tests_of(sys.modules[__name__]), "--tls-self-signed")
