@@ -12,7 +12,8 @@
 enum fr_encrypt {
     FR_ENCRYPT_OFF,    /* nothing; a server that demands encryption refuses */
     FR_ENCRYPT_LOGIN,  /* the login only, unless the server demands more */
-    FR_ENCRYPT_PREFER, /* everything, unless the server says that it has no encryption */
+    FR_ENCRYPT_PREFER, /* everything, unless the server says that it has no encryption
+                          (fr_connect_wish) */
     FR_ENCRYPT_REQUIRE /* everything, or no connection */
 };
 
@@ -32,5 +33,13 @@ struct fr_connect {
     uint32_t statement_timeout_ms; /* silence of the server for so long; 0 = none */
     bool for_bulk;
 };
+
+/* The encryption to insist on.  Whoever names a CA wants to know whom he talks to: a
+ * server that says in clear that it has no encryption may be anybody. */
+static inline enum fr_encrypt fr_connect_wish(const struct fr_connect *how)
+{
+    return how->encrypt == FR_ENCRYPT_PREFER && how->ca_file != NULL ? FR_ENCRYPT_REQUIRE
+                                                                     : how->encrypt;
+}
 
 #endif

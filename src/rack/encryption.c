@@ -32,7 +32,7 @@ fr_status fr_encryption_open(const struct fr_connect *how, struct fr_sql **out,
                           how->server);
     st = fr_connect_open(how, out, err);
     /* a server that said something has a working connection */
-    if (st != FR_ECONNECT || how->encrypt != FR_ENCRYPT_PREFER ||
+    if (st != FR_ECONNECT || fr_connect_wish(how) != FR_ENCRYPT_PREFER ||
         (err != NULL && err->server_number != 0) || !has_no_encryption(how, &local))
         return st;
     return fr_connect_open(&clear, out, err);

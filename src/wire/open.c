@@ -151,7 +151,8 @@ static fr_status open_wire(struct opening *o, struct wire **out, struct fr_err *
         if (st != FR_OK || (*out)->route.host[0] == '\0')
             return st;
         o->to = (*out)->route;
-        o->encrypt = o->how->encrypt;
+        /* never from an encrypted session to one in clear */
+        o->encrypt = (*out)->is_encrypted ? FR_ENCRYPT_REQUIRE : fr_connect_wish(o->how);
         wire_free(*out);
         *out = NULL;
         if (routed)
@@ -188,7 +189,7 @@ fr_status fr_wire_open(const struct fr_connect *how, struct fr_sql **out,
                        struct fr_err *err)
 {
     struct opening o = {
-        .how = how, .encrypt = how->encrypt, .deadline_ms = deadline_of(how)};
+        .how = how, .encrypt = fr_connect_wish(how), .deadline_ms = deadline_of(how)};
     struct wire *w = NULL;
     char why[FR_ERR_TEXT_BYTES];
     fr_status st;

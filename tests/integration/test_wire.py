@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Our own client (src/wire) alone: sessions, values, encryption, and servers that break off, lie or stand still."""
-import socket, struct, sys, threading
+import socket, ssl, struct, sys, threading
 from rack import *
 import rack
 from test_encrypt import SECRET, Tap
@@ -148,6 +148,15 @@ def test_server_without_encryption(r):
         check("encrypted=0" in client(other.address, "--encrypt", "prefer")[0], "prefer goes on in clear")
         for encrypt in ("login", "require"):
             is_error(client(other.address, "--encrypt", encrypt)[0], "FR_ECONNECT", 0, "no encryption")
+        # who names a CA wants to know the server: none of it in clear, whichever client connects
+        ca, _ = certificate(r, "ca", "localhost")
+        is_error(client(other.address, "--encrypt", "prefer", "--ca-file", ca)[0], "FR_ECONNECT", 0, "no encryption")
+        other.fresh("CREATE TABLE dbo.t (i int)")
+        f = other.file("f.txt", "1\n")
+        for engine in ("bcp", "wire"):
+            other.fullrack("load", "dbo.t", f, "--engine", engine, "--ca-file", ca, exit=3)
+        other.fullrack("load", "dbo.t", f, "--ca-file", ca, "--encrypt", "off")
+        equal(other.sql("SELECT COUNT(*) FROM dbo.t"), [(1,)], "rows")
     finally:
         other.close()
         other.remove()
@@ -168,6 +177,45 @@ def certificate(r, name, subject):
     subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", cert, "-days", "2",
                     "-subj", "/CN=" + subject, "-addext", "subjectAltName=DNS:" + subject], check=True, capture_output=True, timeout=60)
     return cert, key
+
+
+def test_redirect_from_encryption_to_clear(r):
+    """A server with encryption that sends us to one without."""
+    other = Rack()
+    cert, key = certificate(r, "gate", "localhost")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+    context.load_cert_chain(cert, key)
+
+    def gateway(fake, s):
+        fake.message(s)
+        s.sendall(prelogin(ENCRYPTION))
+        took, gave = ssl.MemoryBIO(), ssl.MemoryBIO()
+        tls = context.wrap_bio(took, gave, server_side=True)
+        while True:
+            try:
+                tls.do_handshake()
+                break
+            except ssl.SSLWantReadError:
+                if gave.pending:
+                    s.sendall(reply(gave.read(), kind=0x12))
+                took.write(fake.packet(s)[2])
+        s.sendall(reply(gave.read(), kind=0x12))
+        while True:
+            try:
+                equal(tls.read(1 << 16)[0], 0x10, "login")
+                break
+            except ssl.SSLWantReadError:
+                took.write(s.recv(1 << 16))
+        tls.write(reply(LOGIN_ANSWER[:-13] + route(other.port) + DONE))
+        s.sendall(gave.read())
+        fake.exactly(s, 1 << 20)
+    try:
+        got, _ = against(gateway, "--encrypt", "prefer")
+        is_error(got[0], "FR_ECONNECT", 0, "no encryption")
+    finally:
+        other.close()
+        other.remove()
 
 
 def test_certificates(r):
