@@ -155,7 +155,18 @@ fr_status fr_connector_load(const struct fr_connector *c,
                             struct fr_sql **out, struct fr_err *err)
 {
     struct fr_connect how = target(c, database, "fullrack worker");
+    char address[512];
 
-    return engine == &fr_wire_engine ? fr_wire_open(&how, out, err)
-                                     : fr_encryption_open(&how, out, err);
+    if (engine != &fr_wire_engine)
+        return fr_encryption_open(&how, out, err);
+    *out = NULL;
+    if (fr_dblib_is_conf_name(how.server)) {
+        if (!fr_dblib_address(how.server, address, sizeof address))
+            return fr_err_set(err, FR_EARG,
+                              "--engine wire: %s is a name of freetds.conf, and its "
+                              "section gives no host and port",
+                              how.server);
+        how.server = address;
+    }
+    return fr_wire_open(&how, out, err);
 }

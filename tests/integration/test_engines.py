@@ -178,6 +178,11 @@ def test_engine_is_named_and_why(r):
         check("freetds.conf" in d["tasks"][0]["engine_why"], "why", d)
         out = r.fullrack("load", "dbo.t", f, env=r.env(FREETDSCONF=conf))
         check("engine bcp: named is a name of freetds.conf" in out, "summary", out)
+        d = r.json("load", "dbo.t", f, "--engine", "wire", env=r.env(FREETDSCONF=conf))
+        equal((d["engine"], d["rows"]), ("wire", 1), "wire asked for, with a name of freetds.conf")
+        bare = r.file("bare.conf", "[named]\n\thost = 127.0.0.1\n\tinstance = none\n")
+        r.fullrack("load", "dbo.t", f, "--engine", "wire", exit=2, env=r.env(FREETDSCONF=bare))
+        check("named is a name of freetds.conf" in r.err and "no host and port" in r.err, "message", r.err)
     finally:
         r.address = address
     r.fresh_control()
