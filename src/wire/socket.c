@@ -197,6 +197,50 @@ static int try_address(const struct addrinfo *a, uint64_t deadline_ms, int *out)
     return 0;
 }
 
+uint64_t wire_share_deadline(uint64_t now_ms, uint64_t deadline_ms, size_t left)
+{
+    if (deadline_ms <= now_ms || left <= 1)
+        return deadline_ms;
+    return now_ms + (deadline_ms - now_ms + left - 1) / left;
+}
+
+static int telling(int why)
+{
+    static const struct {
+        int why, weight;
+    } weights[] = {{0, 0},           {EAFNOSUPPORT, 1}, {EADDRNOTAVAIL, 1},
+                   {ENETUNREACH, 1}, {EHOSTUNREACH, 2}, {ETIMEDOUT, 3}};
+
+    for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++)
+        if (weights[i].why == why)
+            return weights[i].weight;
+    return 4;
+}
+
+int wire_telling_error(int one, int other)
+{
+    return telling(other) > telling(one) ? other : one;
+}
+
+/* The first address that answers; 0, or the errno that tells most. */
+static int try_addresses(const struct addrinfo *list, uint64_t deadline_ms, int *out)
+{
+    size_t left = 0;
+    int most = 0;
+
+    for (const struct addrinfo *a = list; a != NULL; a = a->ai_next)
+        left++;
+    for (const struct addrinfo *a = list; a != NULL; a = a->ai_next, left--) {
+        int why =
+            try_address(a, wire_share_deadline(fr_clock_ms(), deadline_ms, left), out);
+
+        if (why == 0)
+            return 0;
+        most = wire_telling_error(most, why);
+    }
+    return most;
+}
+
 fr_status wire_socket_open(const struct wire_address *to, uint32_t tcp_timeout_ms,
                            uint64_t deadline_ms, struct wire_link **out,
                            struct fr_err *err)
@@ -204,7 +248,7 @@ fr_status wire_socket_open(const struct wire_address *to, uint32_t tcp_timeout_m
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
     struct addrinfo *list = NULL;
     char port[8];
-    int rc, why = 0, fd = -1;
+    int rc, why, fd = -1;
 
     *out = NULL;
     snprintf(port, sizeof port, "%u", to->port);
@@ -212,10 +256,9 @@ fr_status wire_socket_open(const struct wire_address *to, uint32_t tcp_timeout_m
     if (rc != 0)
         return fr_err_set(err, FR_ECONNECT, "cannot connect to %s: %s", to->host,
                           rc == EAI_SYSTEM ? strerror(errno) : gai_strerror(rc));
-    for (struct addrinfo *a = list; a != NULL && fd < 0; a = a->ai_next)
-        why = try_address(a, deadline_ms, &fd);
+    why = try_addresses(list, deadline_ms, &fd);
     freeaddrinfo(list);
-    if (fd < 0)
+    if (why != 0)
         return fr_err_errno(err, FR_ECONNECT, why, "cannot connect to %s:%u", to->host,
                             to->port);
     set_options(fd, tcp_timeout_ms);

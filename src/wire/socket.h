@@ -20,6 +20,14 @@ struct wire_address {
 fr_status wire_address_parse(const char *server, struct wire_address *out,
                              struct fr_err *err);
 
+/* Until when one of `left` addresses still to be tried may take its time: an even share
+ * of what is left (fr_clock_ms(); 0 = no end). */
+uint64_t wire_share_deadline(uint64_t now_ms, uint64_t deadline_ms, size_t left);
+
+/* Of the errnos of two addresses, the one that says more about the server: a host that
+ * refuses over one that is silent over one that this machine has no way to. */
+int wire_telling_error(int one, int other);
+
 /* Connect within deadline_ms (fr_clock_ms(); 0 = none), to the first of the host's
  * addresses that answers.  FR_ECONNECT. */
 fr_status wire_socket_open(const struct wire_address *to, uint32_t tcp_timeout_ms,

@@ -5,6 +5,7 @@
 #include "support/wire_fixture.h"
 #include "wire/login.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -454,6 +455,33 @@ START_TEST(test_bad_parameter)
 }
 END_TEST
 
+/* ---- addresses ---- */
+
+START_TEST(test_time_of_each_address)
+{
+    /* none of three may take the time of the others; the last has all that is left */
+    ck_assert_uint_eq(wire_share_deadline(1000, 31000, 3), 11000);
+    ck_assert_uint_eq(wire_share_deadline(11000, 31000, 2), 21000);
+    ck_assert_uint_eq(wire_share_deadline(21000, 31000, 1), 31000);
+    ck_assert_uint_eq(wire_share_deadline(1000, 1001, 9), 1001);
+    ck_assert_uint_eq(wire_share_deadline(1000, 999, 3), 999);
+    ck_assert_uint_eq(wire_share_deadline(1000, 0, 3), 0);
+    ck_assert_uint_eq(wire_share_deadline(1000, 31000, 0), 31000);
+}
+END_TEST
+
+START_TEST(test_most_telling_error)
+{
+    static const int rising[] = {0, ENETUNREACH, EHOSTUNREACH, ETIMEDOUT, ECONNREFUSED};
+
+    for (size_t i = 0; i < COUNT_OF(rising); i++)
+        for (size_t j = 0; j < COUNT_OF(rising); j++)
+            ck_assert_int_eq(wire_telling_error(rising[i], rising[j]),
+                             rising[i > j ? i : j]);
+    ck_assert_int_eq(wire_telling_error(EACCES, ECONNREFUSED), EACCES);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("wire");
@@ -473,5 +501,7 @@ int main(void)
     tcase_add_test(tc, test_silence);
     tcase_add_test(tc, test_outputs);
     tcase_add_test(tc, test_bad_parameter);
+    tcase_add_test(tc, test_time_of_each_address);
+    tcase_add_test(tc, test_most_telling_error);
     return suite_run(s);
 }
