@@ -1,6 +1,7 @@
 #include "rack/connector.h"
 
 #include "db/bcp.h"
+#include "db/connect.h"
 #include "db/dblib.h"
 #include "db/statements.h"
 #include "rack/encryption.h"
@@ -169,4 +170,21 @@ fr_status fr_connector_load(const struct fr_connector *c,
         how.server = address;
     }
     return fr_wire_open(&how, out, err);
+}
+
+bool fr_connector_is_encrypted(const struct fr_bulk_engine *engine,
+                               const struct fr_sql *session)
+{
+    return engine == &fr_wire_engine ? fr_wire_is_encrypted(session)
+                                     : fr_connect_is_encrypted(session);
+}
+
+bool fr_connector_is_local(const struct fr_connector *c)
+{
+    char address[512];
+
+    return fr_wire_is_loopback(
+        fr_dblib_address(c->settings->server, address, sizeof address)
+            ? address
+            : c->settings->server);
 }

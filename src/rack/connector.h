@@ -37,6 +37,11 @@ const struct fr_bulk_engine *fr_connector_engine(const struct fr_connector *c,
 fr_status fr_connector_load(const struct fr_connector *c,
                             const struct fr_bulk_engine *engine, const char *database,
                             struct fr_sql **out, struct fr_err *err);
+/* For its sessions: all that is sent is encrypted, not the login alone. */
+bool fr_connector_is_encrypted(const struct fr_bulk_engine *engine,
+                               const struct fr_sql *session);
+/* True when the target is on this machine. */
+bool fr_connector_is_local(const struct fr_connector *c);
 /* Same signature as fr_control_connect_fn: ctx is a struct fr_connector. */
 fr_status fr_connector_control(void *ctx, struct fr_sql **out, struct fr_err *err);
 /* A connection to the control *server*, in its default database: for init. */

@@ -63,6 +63,7 @@ static void take_session(struct worker *w, struct fr_sql **s, int scheduler_id)
     fr_sql_close(&w->session);
     w->session = *s;
     *s = NULL;
+    w->encrypted = fr_connector_is_encrypted(w->engine, w->session);
     snprintf(w->database, sizeof w->database, "%s",
              w->settings->database == NULL ? "" : w->settings->database);
     atomic_store(&w->target_spid, w->session->spid);

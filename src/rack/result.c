@@ -157,6 +157,13 @@ void fr_result_print(const struct fr_result *r, FILE *out)
                 fr_ipc_text(task, "engine_why"));
         break;
     }
+    json_array_foreach(r->tasks, i, task)
+    {
+        if (fr_ipc_text(task, "clear_to")[0] == '\0')
+            continue;
+        fprintf(out, "the data went in clear to %s\n", fr_ipc_text(task, "clear_to"));
+        break;
+    }
     if (r->run_id > 0)
         fprintf(out, "run %lld\n", (long long)r->run_id);
     else
@@ -171,6 +178,7 @@ static json_t *public_task(json_t *task)
     json_object_del(copy, "type");
     json_object_del(copy, "status");
     json_object_del(copy, "exit");
+    json_object_del(copy, "clear_to");
     return copy;
 }
 
@@ -192,6 +200,24 @@ static json_t *engine_of(const struct fr_result *r)
         found = engine;
     }
     return found == NULL ? json_null() : json_string(found);
+}
+
+/* False where any task's data went in clear; null where none was sent. */
+static json_t *encrypted_of(const struct fr_result *r)
+{
+    bool any = false;
+    size_t i;
+    json_t *task;
+
+    json_array_foreach(r->tasks, i, task)
+    {
+        if (fr_ipc_number(task, "bytes_sent", 0) == 0)
+            continue;
+        if (!json_is_true(json_object_get(task, "encrypted")))
+            return json_false();
+        any = true;
+    }
+    return any ? json_true() : json_null();
 }
 
 void fr_result_print_json(const struct fr_result *r, FILE *out)
@@ -222,6 +248,7 @@ void fr_result_print_json(const struct fr_result *r, FILE *out)
                                               : json_null());
     json_object_set_new(doc, "doubled_schedulers", json_integer(r->doubled_schedulers));
     json_object_set_new(doc, "engine", engine_of(r));
+    json_object_set_new(doc, "encrypted", encrypted_of(r));
     json_object_set_new(doc, "tasks", tasks);
     json_dumpf(doc, out, JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(12));
     fputc('\n', out);

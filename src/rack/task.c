@@ -32,6 +32,7 @@ static fr_status connect_target(void *ctx, struct fr_sql **out, struct fr_err *e
     fr_status st = fr_connector_load(&w->connector, w->engine, database, out, err);
 
     if (st == FR_OK) {
+        w->encrypted = fr_connector_is_encrypted(w->engine, *out);
         snprintf(w->database, sizeof w->database, "%s", database == NULL ? "" : database);
         atomic_store(&w->target_spid, (*out)->spid);
     }
@@ -125,11 +126,12 @@ static json_t *text_or_null(const char *text)
 }
 
 /* The task as the results of load and run show it. */
-static json_t *task_json(const struct fr_task *t, const struct fr_load_result *r,
-                         const char *state, const char *engine_why,
+static json_t *task_json(const struct worker *w, const struct fr_task *t,
+                         const struct fr_load_result *r, const char *state,
                          const struct fr_err *err)
 {
     json_t *m = json_object();
+    bool in_clear = !w->encrypted && r->bytes_sent > 0;
 
     json_object_set_new(m, "type", json_string("task-end"));
     json_object_set_new(m, "task_id", number_or_null(t->task_id > 0 ? t->task_id : -1));
@@ -151,7 +153,12 @@ static json_t *task_json(const struct fr_task *t, const struct fr_load_result *r
     json_object_set_new(m, "spid", number_or_null(r->spid > 0 ? r->spid : -1));
     json_object_set_new(m, "attempts", json_integer(t->attempts));
     json_object_set_new(m, "engine", text_or_null(r->engine));
-    json_object_set_new(m, "engine_why", text_or_null(engine_why));
+    json_object_set_new(m, "engine_why", text_or_null(w->engine_why));
+    json_object_set_new(m, "encrypted", json_boolean(w->encrypted));
+    json_object_set_new(m, "clear_to",
+                        text_or_null(in_clear && !fr_connector_is_local(&w->connector)
+                                         ? w->settings->server
+                                         : NULL));
     json_object_set_new(m, "error", text_or_null(err == NULL ? NULL : err->text));
     json_object_set_new(m, "status",
                         json_string(err == NULL ? "FR_OK" : fr_status_name(err->status)));
@@ -452,7 +459,7 @@ fr_status worker_run_task(struct worker *w, const struct fr_task *given, bool *f
             why.status = why.server_number != 0 ? FR_EDB : FR_ELOST;
         *err = why;
     }
-    worker_send(w, task_json(&task, &r, state, w->engine_why, st == FR_OK ? NULL : &why));
+    worker_send(w, task_json(w, &task, &r, state, st == FR_OK ? NULL : &why));
     if (w->ipc_fd < 0)
         say_end(w, &task, &r, state, st == FR_OK ? NULL : &why);
     return st;

@@ -23,6 +23,7 @@ struct worker {
     struct fr_sql *session;               /* to the target; the loading thread's */
     const struct fr_bulk_engine *engine;  /* the session is of its client */
     char engine_why[ENGINE_WHY_BYTES];    /* why auto did not take the wire engine */
+    bool encrypted;                       /* the last session was */
     char database[WORKER_DATABASE_BYTES]; /* the session is in */
     int pin_attempts;
     int client_cpu; /* -1 = not pinned */

@@ -2,7 +2,9 @@
 
 #include "base/clock.h"
 #include "base/num.h"
+#include "wire/wire.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -142,6 +144,23 @@ fr_status wire_address_parse(const char *server, struct wire_address *out,
     out->host[n] = '\0';
     out->port = (uint16_t)number;
     return FR_OK;
+}
+
+bool fr_wire_is_loopback(const char *server)
+{
+    enum { LOOPBACK_NET = 127 };
+    struct wire_address to;
+    struct in_addr v4;
+    struct in6_addr v6;
+
+    if (wire_address_parse(server, &to, NULL) != FR_OK)
+        return false;
+    if (inet_pton(AF_INET, to.host, &v4) == 1)
+        return ntohl(v4.s_addr) >> 24 == LOOPBACK_NET;
+    if (inet_pton(AF_INET6, to.host, &v6) == 1)
+        return IN6_IS_ADDR_LOOPBACK(&v6) ||
+               (IN6_IS_ADDR_V4MAPPED(&v6) && v6.s6_addr[12] == LOOPBACK_NET);
+    return strcasecmp(to.host, "localhost") == 0;
 }
 
 static int remaining_ms(uint64_t deadline_ms)

@@ -31,6 +31,9 @@ fr_status fr_wire_open(const struct fr_connect *how, struct fr_sql **out,
 /* For sessions of fr_wire_open(): all that is sent is encrypted, not the login alone. */
 bool fr_wire_is_encrypted(const struct fr_sql *s);
 
+/* True when the address is this machine's own: what goes there is on no network. */
+bool fr_wire_is_loopback(const char *server);
+
 /*
  * Ask the server whether it has encryption at all, and hang up: one prelogin message
  * (MS-TDS 2.2.6.5), no login.  *has is set on FR_OK only; FR_ECONNECT: no answer, or none

@@ -65,6 +65,19 @@ def test_prefer_encrypts_everything_where_the_server_can(r):
     check(not load_through(r).saw(SECRET), "the data went over the wire in clear")
 
 
+def test_the_result_says_it(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    f, empty = r.file("one.txt", "1\n"), r.file("empty.txt", "")
+    for engine in ("bcp", "wire"):
+        for encrypt, said in (("off", False), ("login", False), ("prefer", True), ("require", True)):
+            d = r.json("load", "dbo.t", f, "--engine", engine, "--encrypt", encrypt)
+            equal((d["encrypted"], d["tasks"][0]["encrypted"]), (said, said), "%s, %s" % (engine, encrypt))
+        check("clear_to" not in d["tasks"][0], "not for the public", d)
+    # on this machine it is on no network, and not worth a line
+    check("in clear" not in r.fullrack("load", "dbo.t", f, "--encrypt", "off"), "summary")
+    equal(r.json("load", "dbo.t", empty, "--encrypt", "off")["encrypted"], None, "nothing was sent")
+
+
 def test_require(r):
     check(not load_through(r, "--encrypt", "require").saw(SECRET), "the data went over the wire in clear")
 

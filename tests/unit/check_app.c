@@ -2,6 +2,7 @@
 #include "app/lineitem.h"
 #include "app/sources.h"
 #include "rack/ipc.h"
+#include "rack/result.h"
 #include "support/suite.h"
 
 #include <stdio.h>
@@ -131,6 +132,33 @@ START_TEST(test_ipc_refuses_nonsense)
 }
 END_TEST
 
+/* Said once, whatever the number of tasks, and not at all where nothing went in clear. */
+START_TEST(test_summary_of_what_went_in_clear)
+{
+    static const char line[] = "the data went in clear to db.example\n";
+    struct fr_result r;
+
+    ck_assert_int_eq(fr_result_init(&r, NULL), FR_OK);
+    for (int tasks = 0; tasks < 3; tasks++) {
+        char text[4096] = "";
+        FILE *out = fmemopen(text, sizeof text, "w");
+        const char *said;
+
+        fr_result_print(&r, out);
+        fclose(out);
+        said = strstr(text, "in clear");
+        ck_assert_msg((said != NULL) == (tasks > 0), "%s", text);
+        if (tasks > 0) {
+            ck_assert_ptr_nonnull(strstr(text, line));
+            ck_assert_ptr_null(strstr(said + 1, "in clear"));
+        }
+        json_array_append_new(
+            r.tasks, json_pack("{s:s, s:s}", "state", "done", "clear_to", "db.example"));
+    }
+    fr_result_free(&r);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("app");
@@ -141,6 +169,7 @@ int main(void)
     tcase_add_test(tc, test_lineitem_rules);
     tcase_add_test(tc, test_lineitem_is_deterministic);
     tcase_add_test(tc, test_ipc);
+    tcase_add_test(tc, test_summary_of_what_went_in_clear);
     tcase_add_test(tc, test_ipc_refuses_nonsense);
     suite_add_tcase(s, tc);
     return suite_run(s);

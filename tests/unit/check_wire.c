@@ -4,6 +4,7 @@
 #include "support/tds_client.h"
 #include "support/wire_fixture.h"
 #include "wire/login.h"
+#include "wire/wire.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -470,6 +471,22 @@ START_TEST(test_time_of_each_address)
 }
 END_TEST
 
+START_TEST(test_loopback)
+{
+    static const char *const own[] = {
+        "localhost", "LOCALHOST,1433", "127.0.0.1",           "tcp:127.8.9.1:1",
+        "::1",       "[::1]:1433",     "[::ffff:127.0.0.1]:1"};
+    static const char *const others[] = {"db",      "localhost.example",  "128.0.0.1",
+                                         "[::2]:1", "::ffff:10.0.0.127",  "10.127.0.1",
+                                         "",        "localhost\\instance"};
+
+    for (size_t i = 0; i < COUNT_OF(own); i++)
+        ck_assert_msg(fr_wire_is_loopback(own[i]), "%s", own[i]);
+    for (size_t i = 0; i < COUNT_OF(others); i++)
+        ck_assert_msg(!fr_wire_is_loopback(others[i]), "%s", others[i]);
+}
+END_TEST
+
 START_TEST(test_most_telling_error)
 {
     static const int rising[] = {0, ENETUNREACH, EHOSTUNREACH, ETIMEDOUT, ECONNREFUSED};
@@ -502,6 +519,7 @@ int main(void)
     tcase_add_test(tc, test_outputs);
     tcase_add_test(tc, test_bad_parameter);
     tcase_add_test(tc, test_time_of_each_address);
+    tcase_add_test(tc, test_loopback);
     tcase_add_test(tc, test_most_telling_error);
     return suite_run(s);
 }
