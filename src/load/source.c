@@ -20,11 +20,19 @@ enum {
     RAW_BYTES = 256 * 1024,
     MAGIC_BYTES = 10,
     LZ4_END_BYTES = 4,
+    FILTERS = 2, /* the file's, and the reading of it, which libarchive counts too */
     SHOWN_BYTES = 4,
     STREAM_POLL_MS = 200
 };
 
-enum packing { NOT_PACKED, PACKED_GZIP, PACKED_LZ4, PACKED_OTHER };
+enum packing {
+    NOT_PACKED,
+    PACKED_GZIP,
+    PACKED_LZ4,
+    PACKED_XZ,
+    PACKED_ZSTD,
+    PACKED_BZIP2
+};
 
 struct fr_source {
     char *path;
@@ -162,11 +170,11 @@ static enum packing find_packing(const char *p, size_t n)
         const char *bytes;
         size_t n;
     } magics[] = {{PACKED_GZIP, "\x1f\x8b", 2},
-                  {PACKED_OTHER,
+                  {PACKED_XZ,
                    "\xfd"
                    "7zXZ\0",
                    6},
-                  {PACKED_OTHER, "\x28\xb5\x2f\xfd", 4},
+                  {PACKED_ZSTD, "\x28\xb5\x2f\xfd", 4},
                   {PACKED_LZ4, "\x04\x22\x4d\x18", 4}};
 
     /* bzip2's mark alone could be text: its first block's, or its end's, comes behind it
@@ -174,7 +182,7 @@ static enum packing find_packing(const char *p, size_t n)
     if (n >= MAGIC_BYTES && memcmp(p, "BZh", 3) == 0 && p[3] >= '1' && p[3] <= '9' &&
         (memcmp(p + 4, "\x31\x41\x59\x26\x53\x59", 6) == 0 ||
          memcmp(p + 4, "\x17\x72\x45\x38\x50\x90", 6) == 0))
-        return PACKED_OTHER;
+        return PACKED_BZIP2;
 
     for (size_t i = 0; i < sizeof magics / sizeof magics[0]; i++)
         if (n >= magics[i].n && memcmp(p, magics[i].bytes, magics[i].n) == 0)
@@ -192,6 +200,30 @@ static fr_status unpacking_failed(struct fr_source *s, struct fr_err *err)
         (long long)archive_filter_bytes(s->archive, -1), why != NULL ? why : "bad data");
 }
 
+static fr_status packed_twice(struct fr_err *err)
+{
+    return fr_err_set(err, FR_EIO,
+                      "what it unpacks to is packed once more: unpack it once before");
+}
+
+/* libarchive looks again at what it has unpacked, and would take text for uuencoded, or
+ * start a program: it knows the one filter of this file only. */
+static fr_status choose_filter(struct fr_source *s, struct fr_err *err)
+{
+    static int (*const support[])(struct archive *) = {
+        [PACKED_LZ4] = archive_read_support_filter_lz4,
+        [PACKED_XZ] = archive_read_support_filter_xz,
+        [PACKED_ZSTD] = archive_read_support_filter_zstd,
+        [PACKED_BZIP2] = archive_read_support_filter_bzip2,
+    };
+
+    /* a warning: it would start a program for it */
+    if (support[s->packing](s->archive) != ARCHIVE_OK)
+        return fr_err_set(err, FR_EIO, "this libarchive cannot unpack it: %s",
+                          archive_error_string(s->archive));
+    return FR_OK;
+}
+
 static fr_status open_archive(struct fr_source *s, struct fr_err *err)
 {
     struct archive_entry *entry;
@@ -200,7 +232,8 @@ static fr_status open_archive(struct fr_source *s, struct fr_err *err)
     s->archive = archive_read_new();
     if (s->archive == NULL)
         return fr_err_set(err, FR_ENOMEM, "no memory to unpack it");
-    archive_read_support_filter_all(s->archive);
+    if (choose_filter(s, err) != FR_OK)
+        return err->status;
     archive_read_support_format_raw(s->archive);
     archive_read_support_format_empty(s->archive);
     if (archive_read_open(s->archive, s, NULL, archive_read_cb, NULL) != ARCHIVE_OK)
@@ -210,6 +243,8 @@ static fr_status open_archive(struct fr_source *s, struct fr_err *err)
     /* too short for libarchive to know it: it would hand the packed bytes on */
     if (!s->archive_is_empty && archive_filter_code(s->archive, 0) == ARCHIVE_FILTER_NONE)
         return unpacking_failed(s, err);
+    if (archive_filter_count(s->archive) > FILTERS)
+        return packed_twice(err);
     return rc == ARCHIVE_OK || s->archive_is_empty ? FR_OK : unpacking_failed(s, err);
 }
 
@@ -262,18 +297,22 @@ static fr_status choose_encoding(struct fr_source *s, const char *option,
                                  struct fr_err *err)
 {
     struct fr_encoding *e = &s->identity.encoding;
-    char first[FR_MARK_BYTES];
-    size_t n = 0, got;
+    char first[MAGIC_BYTES];
+    size_t n = 0, got, want = s->packing == NOT_PACKED ? FR_MARK_BYTES : sizeof first;
     fr_status st;
+
+    _Static_assert((int)MAGIC_BYTES >= (int)FR_MARK_BYTES, "a mark has its place");
 
     /* the first bytes of the unpacked stream; they go to the head and are handed out from
      * there */
     do {
-        st = read_unpacked(s, first + n, sizeof first - n, &got, err);
+        st = read_unpacked(s, first + n, want - n, &got, err);
         if (st != FR_OK)
             return st;
         n += got;
-    } while (got > 0 && n < sizeof first);
+    } while (got > 0 && n < want);
+    if (s->packing != NOT_PACKED && find_packing(first, n) != NOT_PACKED)
+        return packed_twice(err);
     st = fr_encoding_choose(first, n, option, e, err);
     if (st != FR_OK)
         return st;

@@ -5,6 +5,7 @@
 #include "base/log.h"
 
 #include <assert.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,24 +59,46 @@ void child_set_state(struct child *child, enum child_state to)
     child->state = to;
 }
 
+/* We and this child do not understand each other.  Of a run, its task goes back as that
+ * of any dead worker. */
+static void break_off(struct child *child, const char *what, fr_status why)
+{
+    fr_log(FR_LOG_ERROR, "%s: %s: %s", child->name, what, fr_status_name(why));
+    if (child->c->load != NULL) {
+        child->end_exit = 1;
+        snprintf(child->end_error, sizeof child->end_error, "%s: %s", what,
+                 fr_status_name(why));
+    }
+    uv_process_kill(&child->process, SIGKILL);
+}
+
 void child_send(struct child *child, json_t *message)
 {
-    if (child->fd < 0)
+    fr_status st;
+
+    if (child->fd < 0) {
         json_decref(message);
-    else
-        (void)fr_ipc_send(child->fd, message, false);
+        return;
+    }
+    st = fr_ipc_send(child->fd, message, false);
+    if (st != FR_OK && st != FR_EOF)
+        break_off(child, "a message to a worker could not be sent", st);
 }
 
 static void read_messages(struct child *child)
 {
     json_t *m = NULL;
+    fr_status st = FR_OK;
 
-    while (child->fd >= 0 && fr_ipc_receive(child->fd, 0, &m) == FR_OK) {
-        coordinator_on_message(child, m);
+    while (child->fd >= 0 && st == FR_OK) {
+        st = fr_ipc_receive(child->fd, 0, &m);
+        if (st == FR_OK)
+            coordinator_on_message(child, m);
+        else if (st != FR_EMPTY && st != FR_EOF)
+            break_off(child, "a worker's message could not be read", st);
         json_decref(m);
         m = NULL;
     }
-    json_decref(m);
 }
 
 static void on_readable(uv_poll_t *poll, int status, int events)

@@ -58,7 +58,7 @@ struct child {
 struct load_task {
     const char *source;
     char load_id[FR_GUID_TEXT_BYTES];
-    char *options; /* owned JSON */
+    json_t *options; /* owned */
     int attempts;
     enum { LOAD_WAITING, LOAD_ACTIVE, LOAD_OVER } state;
 };
@@ -96,6 +96,7 @@ struct coordinator {
 
 /* child.c */
 fr_status child_spawn(struct coordinator *c, size_t index, struct fr_err *err);
+/* A message that cannot be sent, and is not for want of a child, ends the child. */
 void child_send(struct child *child, json_t *message);
 void child_set_state(struct child *child, enum child_state to);
 const char *child_state_text(enum child_state state);

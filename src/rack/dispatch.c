@@ -10,36 +10,67 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* What the number of attempts may come to in a message. */
+enum { ATTEMPTS_BYTES = 20 };
+
+/* The message that hands the task out, owned by the caller; NULL: no memory. */
+static json_t *task_message(const struct coordinator *c, const struct load_task *t)
+{
+    const char *database = c->settings->database;
+
+    return json_pack(
+        "{s:s, s:I, s:s, s:s, s:s, s:s, s:O, s:s, s:i}", "type", "task", "task_id",
+        (json_int_t)(t - c->tasks) + 1, "load_id", t->load_id, "source", t->source,
+        "table", c->load->table, "database", database == NULL ? "" : database, "options",
+        t->options, "truncate_group",
+        c->settings->load.truncate ? c->result->load_id : "", "attempts", t->attempts);
+}
+
+/* A task must fit one message, and a worker's room for its texts. */
+static fr_status check_length(const struct coordinator *c, const struct load_task *t,
+                              struct fr_err *err)
+{
+    const char *database = c->settings->database;
+    size_t limit = FR_TASK_TEXT_BYTES;
+    size_t n = json_dumpb(t->options, NULL, 0, JSON_COMPACT) + strlen(t->source) +
+               strlen(c->load->table) + (database == NULL ? 0 : strlen(database)) +
+               FR_GUID_TEXT_BYTES + 4;
+
+    if (n <= limit) {
+        json_t *m = task_message(c, t);
+
+        if (m == NULL)
+            return fr_err_set(err, FR_ENOMEM, "no memory for a task");
+        limit = FR_IPC_MAX_BYTES - ATTEMPTS_BYTES;
+        n = json_dumpb(m, NULL, 0, JSON_COMPACT);
+        json_decref(m);
+    }
+    if (n > limit)
+        return fr_err_set(err, FR_EARG,
+                          "%s: its path and the options are longer than %zu bytes: give "
+                          "fewer, or shorter ones",
+                          t->source, limit);
+    return FR_OK;
+}
+
 /* With several sources each gets a reject file of its own. */
 static fr_status task_options(struct coordinator *c, struct load_task *t,
                               struct fr_err *err)
 {
-    json_t *o = fr_settings_to_json(c->settings, FR_GROUP_LOAD);
-
-    if (o != NULL && c->task_count > 1 && c->settings->load.error_file != NULL) {
+    t->options = fr_settings_to_json(c->settings, FR_GROUP_LOAD);
+    if (t->options == NULL)
+        return fr_err_set(err, FR_ENOMEM, "no memory for a task");
+    if (c->task_count > 1 && c->settings->load.error_file != NULL) {
         char *path = NULL;
         fr_status st =
             fr_reject_task_path(c->settings->load.error_file, t->source, 0, &path, err);
 
-        if (st != FR_OK) {
-            json_decref(o);
+        if (st != FR_OK)
             return st;
-        }
-        json_object_set_new(o, "error-file", json_string(path));
+        json_object_set_new(t->options, "error-file", json_string(path));
         free(path);
     }
-    t->options = o == NULL ? NULL : json_dumps(o, JSON_COMPACT);
-    json_decref(o);
-    if (t->options == NULL)
-        return fr_err_set(err, FR_ENOMEM, "no memory for a task");
-    if (strlen(t->options) + strlen(t->source) + strlen(c->load->table) +
-            (c->settings->database == NULL ? 0 : strlen(c->settings->database)) + 4 >
-        FR_TASK_TEXT_BYTES)
-        return fr_err_set(err, FR_EARG,
-                          "%s: its path and the options are longer than %d bytes: give "
-                          "fewer, or shorter ones",
-                          t->source, FR_TASK_TEXT_BYTES);
-    return FR_OK;
+    return check_length(c, t, err);
 }
 
 static uint64_t mixed(uint64_t h)
@@ -105,7 +136,7 @@ fr_status dispatch_init(struct coordinator *c, struct fr_err *err)
 void dispatch_free(struct coordinator *c)
 {
     for (size_t i = 0; c->tasks != NULL && i < c->task_count; i++)
-        free(c->tasks[i].options);
+        json_decref(c->tasks[i].options);
     free(c->tasks);
     c->tasks = NULL;
 }
@@ -127,14 +158,7 @@ static void hand_out(struct child *child, size_t index)
     t->attempts++;
     child->task = (int64_t)index;
     child->wants_task = false;
-    child_send(child,
-               json_pack("{s:s, s:I, s:s, s:s, s:s, s:s, s:s, s:s, s:i}", "type", "task",
-                         "task_id", (json_int_t)index + 1, "load_id", t->load_id,
-                         "source", t->source, "table", c->load->table, "database",
-                         c->settings->database == NULL ? "" : c->settings->database,
-                         "options", t->options, "truncate_group",
-                         c->settings->load.truncate ? c->result->load_id : "", "attempts",
-                         t->attempts));
+    child_send(child, task_message(c, t));
 }
 
 /* Serve who asked, in order; when nothing can come any more, say so. */

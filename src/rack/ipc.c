@@ -23,8 +23,9 @@ fr_status fr_ipc_send(int fd, json_t *message, bool droppable)
     json_decref(message);
     if (text == NULL)
         return st;
-    st = FR_OK;
-    while (send(fd, text, n, MSG_NOSIGNAL | (droppable ? MSG_DONTWAIT : 0)) < 0) {
+    st = n > FR_IPC_MAX_BYTES ? FR_ERANGE : FR_OK;
+    while (st == FR_OK &&
+           send(fd, text, n, MSG_NOSIGNAL | (droppable ? MSG_DONTWAIT : 0)) < 0) {
         struct pollfd p = {.fd = fd, .events = POLLOUT};
 
         if (errno == EINTR)
@@ -54,11 +55,14 @@ fr_status fr_ipc_receive(int fd, int timeout_ms, json_t **out)
     ready = poll(&p, 1, timeout_ms);
     if (ready == 0 || (ready < 0 && errno == EINTR))
         return FR_EMPTY;
-    n = recv(fd, text, sizeof text, MSG_DONTWAIT);
+    /* MSG_TRUNC: the message's own length, where the buffer is too short for it */
+    n = recv(fd, text, sizeof text, MSG_DONTWAIT | MSG_TRUNC);
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
         return FR_EMPTY;
     if (n <= 0)
         return FR_EOF;
+    if ((size_t)n > sizeof text)
+        return FR_ERANGE;
     *out = json_loadb(text, (size_t)n, JSON_REJECT_DUPLICATES, NULL);
     return json_is_object(*out) ? FR_OK : FR_EPROTO;
 }

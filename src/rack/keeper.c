@@ -22,13 +22,30 @@ struct keeper {
     bool first_row_said;
 };
 
+void worker_break_off(struct worker *w, const char *what, fr_status why)
+{
+    if (atomic_exchange(&w->pipe_broken, true))
+        return;
+    fr_log(FR_LOG_ERROR, "%s: %s", what, fr_status_name(why));
+    (void)fr_ipc_send(w->ipc_fd,
+                      json_pack("{s:s, s:s, s:i, s:s}", "type", "end", "status",
+                                fr_status_name(why), "exit", 1, "error", what),
+                      false);
+    worker_ask_stop(w, FR_STOP_NOW);
+}
+
 void worker_send(struct worker *w, json_t *message)
 {
-    if (w->ipc_fd < 0)
+    fr_status st;
+
+    if (w->ipc_fd < 0 || atomic_load(&w->pipe_broken)) {
         json_decref(message);
-    else
-        /* a coordinator that is gone is noticed by the keeper's next read */
-        (void)fr_ipc_send(w->ipc_fd, message, false);
+        return;
+    }
+    st = fr_ipc_send(w->ipc_fd, message, false);
+    /* a coordinator that is gone is noticed by the keeper's next read */
+    if (st != FR_OK && st != FR_EOF)
+        worker_break_off(w, "a worker's message could not be sent", st);
 }
 
 bool worker_is_stopped(struct worker *w)
@@ -322,6 +339,8 @@ static void *keep(void *arg)
         } else if (st == FR_EOF) {
             coordinator_is_gone(w);
             listening = false;
+        } else if (st != FR_EMPTY) {
+            worker_break_off(w, "a message to a worker could not be read", st);
         }
         json_decref(m);
     }

@@ -465,13 +465,21 @@ fr_status worker_run_task(struct worker *w, const struct fr_task *given, bool *f
     return st;
 }
 
-void worker_task_from_json(const json_t *m, struct fr_task *out)
+fr_status worker_task_from_json(const json_t *m, struct fr_task *out, struct fr_err *err)
 {
-    static const char *const keys[] = {"source", "database", "table", "options",
-                                       "truncate_group"};
-    const char **fields[] = {&out->source, &out->database, &out->table, &out->options,
-                             &out->truncate_group};
+    char *options = json_dumps(json_object_get(m, "options"), JSON_COMPACT);
+    const struct {
+        const char **field;
+        const char *text;
+    } texts[] = {{&out->source, fr_ipc_text(m, "source")},
+                 {&out->database, fr_ipc_text(m, "database")},
+                 {&out->table, fr_ipc_text(m, "table")},
+                 {&out->options, options == NULL ? "" : options},
+                 {&out->truncate_group, fr_ipc_text(m, "truncate_group")}};
     size_t used = 0;
+    fr_status st = options != NULL ? FR_OK
+                                   : fr_err_set(err, FR_EPROTO,
+                                                "the coordinator's task has no options");
 
     memset(out, 0, sizeof *out);
     out->range_end = fr_ipc_number(m, "range_end", -1);
@@ -482,13 +490,17 @@ void worker_task_from_json(const json_t *m, struct fr_task *out)
     out->kind = "load";
     out->server = "";
     snprintf(out->load_id, sizeof out->load_id, "%s", fr_ipc_text(m, "load_id"));
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        int n = snprintf(out->text + used, sizeof out->text - used, "%s",
-                         fr_ipc_text(m, keys[i]));
+    for (size_t i = 0; st == FR_OK && i < sizeof texts / sizeof texts[0]; i++) {
+        size_t n = strlen(texts[i].text) + 1;
 
-        *fields[i] = out->text + used;
-        used += (size_t)n + 1;
-        if (used >= sizeof out->text)
-            used = sizeof out->text - 1;
+        if (n > sizeof out->text - used) {
+            st = fr_err_set(err, FR_EPROTO, "the coordinator's task is too long");
+            break;
+        }
+        memcpy(out->text + used, texts[i].text, n);
+        *texts[i].field = out->text + used;
+        used += n;
     }
+    free(options);
+    return st;
 }

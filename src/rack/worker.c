@@ -239,6 +239,7 @@ static fr_status next_from_coordinator(struct worker *w, struct fr_task *out,
                                        struct fr_err *err)
 {
     json_t *m;
+    fr_status st;
 
     worker_send(w, json_pack("{s:s}", "type", "next"));
     for (;;) {
@@ -251,9 +252,9 @@ static fr_status next_from_coordinator(struct worker *w, struct fr_task *out,
         pthread_mutex_unlock(&w->lock);
         if (m == NULL)
             return worker_is_stopped(w) ? fr_err_set(err, FR_EINTR, "stopped") : FR_EMPTY;
-        worker_task_from_json(m, out);
+        st = worker_task_from_json(m, out, err);
         json_decref(m);
-        return FR_OK;
+        return st;
     }
 }
 

@@ -16,6 +16,7 @@ struct worker {
     struct fr_settings *settings;
     struct fr_connector connector;
     int ipc_fd;                 /* -1: no coordinator */
+    _Atomic bool pipe_broken;   /* nothing more is sent: see worker_break_off() */
     bool feeds_from_queue;      /* else the coordinator hands out the tasks */
     struct fr_control *control; /* NULL without a queue */
     bool same_server;           /* control connection may watch the target's requests */
@@ -63,6 +64,8 @@ void keeper_stop(struct worker *w);
  * is gone. */
 bool worker_wait(struct worker *w, const bool *flag, unsigned timeout_ms);
 void worker_send(struct worker *w, json_t *message);
+/* The coordinator and we do not understand each other: says why, and stops. */
+void worker_break_off(struct worker *w, const char *what, fr_status why);
 bool worker_is_stopped(struct worker *w);
 /* Ends early when the worker is stopped. */
 void worker_sleep(struct worker *w, uint64_t ms);
@@ -77,6 +80,7 @@ fr_status worker_pin(struct worker *w, struct fr_err *err);
 fr_status worker_run_task(struct worker *w, const struct fr_task *task, bool *failed,
                           struct fr_err *err);
 /* A task handed over by the coordinator, as the queue would give it. */
-void worker_task_from_json(const json_t *message, struct fr_task *out);
+fr_status worker_task_from_json(const json_t *message, struct fr_task *out,
+                                struct fr_err *err);
 
 #endif

@@ -76,6 +76,17 @@ def test_a_thousand_columns(r):
     check("text of the options is longer than 28000 bytes" in r.err, "message", r.err)
 
 
+def test_long_options_of_a_load(r):
+    """What is escaped in JSON, and so is longer in a message than on the command line."""
+    fresh(r)
+    f = r.file("one.txt", "1\n")
+    for text in ('"' * 15500, "\\" * 15900):
+        d = r.json("load", "dbo.t", f, "--null", text)
+        equal((d["rows"], d["rejected"]), (1, 0), "rows")
+    r.fullrack("load", "dbo.t", f, "--null", '"' * 20000, exit=2)
+    check("one.txt: its path and the options are longer than 32768 bytes" in r.err, "message", r.err)
+
+
 def test_no_two_tasks_share_a_reject_file(r):
     """Files of the same name, of one `add` or of several, write their rejects each to a file of its own."""
     fresh(r)

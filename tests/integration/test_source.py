@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """fullrack load: what stands around the values: packing, encodings, rejects, headers, rows that never end."""
-import gzip, json, os, subprocess, sys
+import binascii, bz2, gzip, json, lzma, os, subprocess, sys
 from rack import *
 
 
@@ -14,6 +14,23 @@ def test_resume_of_a_packed_source(r):
     d = r.json("load", "dbo.t", f, "-b", "3", "-m", "1", "--resume", t["load_id"])
     equal((d["rows"], d["rejected"]), (8, 1), "totals")
     equal(r.sql("SELECT id, v FROM dbo.t ORDER BY id"), [(i, "\u0416%d" % i) for i in (1, 2, 3, 4, 5, 6, 7)] + [(9, "\u0416")], "rows")
+
+
+def test_packed_text_that_looks_packed(r):
+    """What a file unpacks to is data: uuencoded text stays text, and what is packed twice is refused."""
+    r.fresh("CREATE TABLE dbo.t (v varchar(80) NULL)")
+    rows = ["begin 644 x"] + [binascii.b2a_uu(b"row %d" % i).decode().strip() for i in range(5)] + ["`", "end", "last"]
+    text = "".join(v + "\n" for v in rows).encode()
+    for name, pack in (("u.xz", lzma.compress), ("u.bz2", bz2.compress), ("u.gz", gzip.compress)):
+        r.sql("DELETE FROM dbo.t")
+        equal(r.json("load", "dbo.t", r.file(name, pack(text)))["rows"], len(rows), "rows of " + name)
+        equal(sorted(v for v, in r.sql("SELECT v FROM dbo.t")), sorted(rows), "values of " + name)
+    r.sql("DELETE FROM dbo.t")
+    for name, content in (("gz.xz", lzma.compress(gzip.compress(b"a\n"))), ("xz.xz", lzma.compress(lzma.compress(b"a\n"))),
+                          ("bz2.bz2", bz2.compress(bz2.compress(b"a\n"))), ("xz.gz", gzip.compress(lzma.compress(b"a\n")))):
+        r.fullrack("load", "dbo.t", r.file(name, content), exit=1)
+        check(name in r.err and "packed once more" in r.err, "message of " + name, r.err)
+    equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(0,)], "rows")
 
 
 def test_damaged_packed_file_loads_nothing(r):

@@ -119,6 +119,7 @@ START_TEST(test_ipc_refuses_nonsense)
 {
     struct fr_err err;
     json_t *m = NULL;
+    static char longer[FR_IPC_MAX_BYTES + 1];
     int fds[2];
 
     ck_assert_int_eq(fr_ipc_pair(fds, &err), FR_OK);
@@ -127,6 +128,14 @@ START_TEST(test_ipc_refuses_nonsense)
     ck_assert_int_eq(write(fds[1], "[1]", 3), 3);
     ck_assert_int_eq(fr_ipc_receive(fds[0], 1000, &m), FR_EPROTO);
     json_decref(m);
+    /* what would be cut off is neither sent nor taken for whole */
+    memset(longer, 'x', sizeof longer - 1);
+    longer[sizeof longer - 1] = '\0';
+    ck_assert_int_eq(fr_ipc_send(fds[1], json_pack("{s:s}", "type", longer), false),
+                     FR_ERANGE);
+    ck_assert_int_eq(fr_ipc_receive(fds[0], 0, &m), FR_EMPTY);
+    ck_assert_int_eq(write(fds[1], longer, sizeof longer), sizeof longer);
+    ck_assert_int_eq(fr_ipc_receive(fds[0], 1000, &m), FR_ERANGE);
     close(fds[0]);
     close(fds[1]);
 }
