@@ -59,9 +59,15 @@ static fr_status some_are_queued(const struct fr_new_task *tasks, size_t count,
                       known, count);
 }
 
+/* Where the rows are to go. */
+struct destination {
+    const char *table;
+    char database[FR_NAME_MAX_BYTES]; /* "" = not known */
+};
+
 static fr_status add_all(struct fr_settings *s, struct fr_control *control,
-                         const char *table, const struct sources *list, json_t *added,
-                         struct fr_err *err)
+                         const struct destination *to, const struct sources *list,
+                         json_t *added, struct fr_err *err)
 {
     struct fr_new_task *tasks = calloc(list->count, sizeof *tasks);
     struct fr_added_task *got = calloc(list->count, sizeof *got);
@@ -77,8 +83,8 @@ static fr_status add_all(struct fr_settings *s, struct fr_control *control,
         tasks[i] = (struct fr_new_task){
             .source = list->items[i],
             .server = s->server,
-            .database = s->database == NULL ? "" : s->database,
-            .table = table,
+            .database = to->database,
+            .table = to->table,
             .options = options,
             .range_end = -1,
             .priority = s->priority,
@@ -93,7 +99,7 @@ static fr_status add_all(struct fr_settings *s, struct fr_control *control,
     for (size_t i = 0; st == FR_OK && i < list->count; i++)
         json_array_append_new(added, json_pack("{s:I, s:s, s:s}", "task_id",
                                                (json_int_t)got[i].task_id, "source",
-                                               tasks[i].source, "table", table));
+                                               tasks[i].source, "table", to->table));
     free(options);
     free(got);
     free(tasks);
@@ -127,11 +133,13 @@ static fr_status check_sources(const struct fr_settings *s, const struct sources
     return st;
 }
 
-/* Table and options as the workers will find them; a target that cannot be reached from
+/* Table and options as the workers will find them, and the database where none was given;
+ * a target that cannot be reached from
  * here is left to them. */
 static fr_status check_target(struct fr_settings *s, const struct fr_connector *c,
-                              const char *table, struct fr_err *err)
+                              struct destination *to, struct fr_err *err)
 {
+    struct fr_sql_one one = {0};
     struct fr_sql *session = NULL;
     struct fr_table *described = NULL;
     struct fr_plan *plan = NULL;
@@ -144,15 +152,37 @@ static fr_status check_target(struct fr_settings *s, const struct fr_connector *
         return FR_OK;
     }
     if (st == FR_OK)
-        st = fr_table_describe(session, table, &described, err);
+        st = fr_table_describe(session, to->table, &described, err);
     if (st == FR_OK)
         st = fr_plan_new(
             described, &s->load,
             fr_connector_engine(c, s->load.engine, why, sizeof why)->abilities, &plan,
             err);
+    if (st == FR_OK && to->database[0] == '\0')
+        st = fr_sql_run(session, "SELECT DB_NAME()", fr_sql_take_one, &one, err);
+    if (one.found && one.values[0] != NULL)
+        snprintf(to->database, sizeof to->database, "%s", one.values[0]);
     fr_plan_free(&plan);
     fr_table_free(&described);
     fr_sql_close(&session);
+    return st;
+}
+
+/* A worker's login may begin in another database than ours: a task names its own. */
+static fr_status find_destination(struct fr_settings *s, const struct fr_connector *c,
+                                  struct destination *to, struct fr_err *err)
+{
+    fr_status st = FR_OK;
+
+    if (s->database != NULL && snprintf(to->database, sizeof to->database, "%s",
+                                        s->database) >= (int)sizeof to->database)
+        return fr_err_set(err, FR_EARG, "the database's name (-d) is too long");
+    if (!s->unchecked)
+        st = check_target(s, c, to, err);
+    if (st == FR_OK && to->database[0] == '\0')
+        st = fr_err_set(err, FR_EARG,
+                        "the target was not asked for the login's database: give one "
+                        "with -d");
     return st;
 }
 
@@ -161,6 +191,7 @@ int command_add(struct fr_settings *s, struct fr_arguments *args, struct fr_err 
     struct fr_connector c;
     struct fr_control *control = NULL;
     struct sources list = {0};
+    struct destination to = {.table = args->items[0]};
     json_t *added = json_array();
     fr_status st;
 
@@ -169,10 +200,10 @@ int command_add(struct fr_settings *s, struct fr_arguments *args, struct fr_err 
         st = check_sources(s, &list, err);
     if (st == FR_OK) {
         st = open_control(s, &c, &control, err);
-        if (st == FR_OK && !s->unchecked)
-            st = check_target(s, &c, args->items[0], err);
         if (st == FR_OK)
-            st = add_all(s, control, args->items[0], &list, added, err);
+            st = find_destination(s, &c, &to, err);
+        if (st == FR_OK)
+            st = add_all(s, control, &to, &list, added, err);
         fr_control_close(&control);
         fr_connector_free(&c);
     }

@@ -311,6 +311,10 @@ static fr_status add_param(DBPROCESS *dbproc, const struct fr_sql_param *p,
                               p->name, MAX_PARAM_TEXT_BYTES);
         max = p->is_output ? MAX_PARAM_TEXT_BYTES : -1;
         data = (BYTE *)(uintptr_t)p->text;
+        if (!p->is_null && len == 0)
+            return fr_err_set(err, FR_EARG,
+                              "parameter %s is empty: db-lib would send NULL for it",
+                              p->name);
         break;
     }
     if (p->is_null) {
@@ -411,7 +415,7 @@ static fr_status db_run_params(struct fr_sql *sql, const char *text,
     st = fr_sql_declare_params(params, count, "nvarchar(4000)", &declared, err);
     if (st == FR_OK) {
         all[0] = fr_sql_in_text("@stmt", text);
-        all[1] = fr_sql_in_text("@params", fr_buf_text(&declared));
+        all[1] = fr_sql_in_text("@params", count == 0 ? NULL : fr_buf_text(&declared));
         memcpy(all + 2, params, count * sizeof *params);
         st = db_call(sql, "sp_executesql", all, count + 2, row, ctx, err);
         memcpy(params, all + 2, count * sizeof *params);

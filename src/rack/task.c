@@ -23,17 +23,26 @@ struct attempt {
     const struct fr_task *task;
 };
 
+/* "": the login's. */
+static const char *task_database(const struct worker *w, const char *database)
+{
+    if (database[0] != '\0')
+        return database;
+    return w->settings->database == NULL ? "" : w->settings->database;
+}
+
 /* The session of this worker, in the task's database. */
 static fr_status connect_target(void *ctx, struct fr_sql **out, struct fr_err *err)
 {
     struct attempt *a = ctx;
     struct worker *w = a->w;
-    const char *database = a->task->database[0] == '\0' ? NULL : a->task->database;
-    fr_status st = fr_connector_load(&w->connector, w->engine, database, out, err);
+    const char *database = task_database(w, a->task->database);
+    fr_status st = fr_connector_load(&w->connector, w->engine,
+                                     database[0] == '\0' ? NULL : database, out, err);
 
     if (st == FR_OK) {
         w->encrypted = fr_connector_is_encrypted(w->engine, *out);
-        snprintf(w->database, sizeof w->database, "%s", database == NULL ? "" : database);
+        snprintf(w->database, sizeof w->database, "%s", database);
         atomic_store(&w->target_spid, (*out)->spid);
     }
     return st;
@@ -41,13 +50,15 @@ static fr_status connect_target(void *ctx, struct fr_sql **out, struct fr_err *e
 
 /* A task of another database on the same connection; a server that refuses USE gets a new
  * connection. */
-static void enter_database(struct worker *w, const char *database)
+static void enter_database(struct worker *w, const char *of_task)
 {
+    const char *database = task_database(w, of_task);
     char quoted[2 * WORKER_DATABASE_BYTES + 3], use[sizeof quoted + 8];
 
-    if (w->session == NULL || database[0] == '\0' || strcmp(w->database, database) == 0)
+    if (w->session == NULL || strcmp(w->database, database) == 0)
         return;
-    if (fr_name_quote(database, quoted, sizeof quoted)) {
+    /* the login's own has no name here: a new connection begins in it */
+    if (database[0] != '\0' && fr_name_quote(database, quoted, sizeof quoted)) {
         snprintf(use, sizeof use, "USE %s", quoted);
         if (fr_sql_run(w->session, use, NULL, NULL, NULL) == FR_OK) {
             snprintf(w->database, sizeof w->database, "%s", database);

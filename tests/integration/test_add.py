@@ -76,6 +76,24 @@ def test_a_thousand_columns(r):
     check("text of the options is longer than 28000 bytes" in r.err, "message", r.err)
 
 
+def test_without_a_database(r):
+    """Where no -d is given a task names the login's database, which only the target knows."""
+    fresh(r)
+    f = r.file("f.txt", "1\n")
+    r.sql("DROP TABLE IF EXISTS dbo.t; CREATE TABLE dbo.t (id int NOT NULL)", "")
+    home = r.sql("SELECT DB_NAME()", "")[0][0]
+    r.fullrack("add", "-q", "dbo.t", f, database=None)
+    equal(r.sql("SELECT target_database FROM dbo.work_queue", "fullrack"), [(home,)], "database of the task")
+    r.fullrack("add", "-q", "dbo.t", f)     # the same table name, of another database
+    r.fullrack("run", "-q", "--workers", "1")
+    for database in (home, "t"):
+        equal(r.sql("SELECT id FROM dbo.t", database), [(1,)], "rows in " + database)
+    r.fullrack("add", "dbo.t", f, "--again", "--unchecked", database=None, exit=2)
+    check("give one with -d" in r.err, "message", r.err)
+    equal(tasks(r), 2, "tasks")
+    r.sql("DROP TABLE dbo.t", "")
+
+
 def test_long_options_of_a_load(r):
     """What is escaped in JSON, and so is longer in a message than on the command line."""
     fresh(r)
