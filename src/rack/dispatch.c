@@ -203,11 +203,9 @@ static void give_up(struct coordinator *c, struct load_task *t, const char *why,
                     int exit_status)
 {
     json_t *m =
-        json_pack("{s:n, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:i}",
-                  "task_id", "load_id", t->load_id, "source", t->source, "table",
-                  c->load->table, "state", "failed", "rows", 0, "rejected", 0, "skipped",
-                  0, "trimmed_values", 0, "bytes_read", 0, "attempts", t->attempts,
-                  "error", fr_ipc_string(why), "exit", exit_status);
+        json_pack("{s:s, s:s, s:s, s:s, s:i, s:o, s:i}", "load_id", t->load_id, "source",
+                  t->source, "table", c->load->table, "state", "failed", "attempts",
+                  t->attempts, "error", fr_ipc_string(why), "exit", exit_status);
 
     t->state = LOAD_OVER;
     fr_result_add(c->result, m);

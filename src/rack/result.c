@@ -170,16 +170,35 @@ void fr_result_print(const struct fr_result *r, FILE *out)
         fprintf(out, "load id %s\n", r->load_id);
 }
 
-/* The task without what only the coordinator needs. */
+/* The task as people get it, whoever reported it: always the same keys, without what only
+ * the coordinator needs. */
 static json_t *public_task(json_t *task)
 {
-    json_t *copy = json_copy(task);
+    static const struct {
+        const char *key;
+        bool counts; /* 0 where nobody counted, else null */
+    } keys[] = {
+        {"task_id", false},        {"load_id", false},       {"source", false},
+        {"table", false},          {"state", false},         {"rows", true},
+        {"rejected", true},        {"skipped", true},        {"trimmed_values", true},
+        {"bytes_read", true},      {"bytes_sent", true},     {"duration_ms", false},
+        {"client_cpu_ms", false},  {"server_cpu_ms", false}, {"scheduler_id", false},
+        {"scheduler_moves", true}, {"spid", false},          {"attempts", true},
+        {"engine", false},         {"engine_why", false},    {"encrypted", false},
+        {"error", false},
+    };
+    json_t *out = json_object();
 
-    json_object_del(copy, "type");
-    json_object_del(copy, "status");
-    json_object_del(copy, "exit");
-    json_object_del(copy, "clear_to");
-    return copy;
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        json_t *v = json_object_get(task, keys[i].key);
+
+        if (v != NULL && !json_is_null(v))
+            json_object_set(out, keys[i].key, v);
+        else
+            json_object_set_new(out, keys[i].key,
+                                keys[i].counts ? json_integer(0) : json_null());
+    }
+    return out;
 }
 
 /* The engine of all tasks; "mixed"; null where none ran. */

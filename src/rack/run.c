@@ -106,11 +106,13 @@ static fr_status take_unreported(void *ctx, const struct fr_sql_row *row,
         const char *key;
         bool is_number;
     } columns[] = {
-        {"task_id", true},      {"load_id", false}, {"source", false},
-        {"table", false},       {"state", false},   {"rows", true},
-        {"rejected", true},     {"skipped", true},  {"bytes_read", true},
-        {"scheduler_id", true}, {"attempts", true}, {"engine", false},
-        {"error", false},
+        {"task_id", true},         {"load_id", false},       {"source", false},
+        {"table", false},          {"state", false},         {"rows", true},
+        {"rejected", true},        {"skipped", true},        {"bytes_read", true},
+        {"scheduler_id", true},    {"attempts", true},       {"engine", false},
+        {"error", false},          {"trimmed_values", true}, {"bytes_sent", true},
+        {"duration_ms", true},     {"client_cpu_ms", true},  {"server_cpu_ms", true},
+        {"scheduler_moves", true}, {"spid", true},
     };
     struct unreported *u = ctx;
     json_t *task;
@@ -135,7 +137,9 @@ static fr_status ask_queue_for_unreported(struct coordinator *c, struct fr_err *
     static const char ended[] =
         "SELECT task_id, load_id, source, target_table, state, rows_loaded, "
         "rows_rejected, rows_skipped, bytes_read, scheduler_id, attempts, engine, "
-        "last_error FROM dbo.work_queue WHERE run_id = @run_id AND host = @host AND "
+        "last_error, trimmed_values, bytes_sent, duration_ms, client_cpu_ms, "
+        "server_cpu_ms, scheduler_moves, spid FROM dbo.work_queue WHERE run_id = @run_id "
+        "AND host = @host AND "
         "worker NOT LIKE '%-%' AND state IN ('done', 'failed') ORDER BY task_id";
     struct fr_sql_param params[] = {fr_sql_in_i64("@run_id", c->run_id),
                                     fr_sql_in_text("@host", c->host)};

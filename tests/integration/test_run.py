@@ -104,6 +104,10 @@ def test_rows_of_scheduler_use_are_the_limit(r):
             os.unlink(path)
 
 
+TASK_KEYS = """task_id load_id source table state rows rejected skipped trimmed_values bytes_read bytes_sent duration_ms
+    client_cpu_ms server_cpu_ms scheduler_id scheduler_moves spid attempts engine engine_why encrypted error""".split()
+
+
 def test_task_that_nobody_reported(r):
     """A worker that ended its task in the queue and then died: the queue knows, so the result has it."""
     r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
@@ -127,6 +131,8 @@ def test_task_that_nobody_reported(r):
         equal(p.returncode, 0, "exit status (%s)" % err)
         d = json.loads(out)
         equal((d["rows"], sorted(t["rows"] for t in d["tasks"]), {t["state"] for t in d["tasks"]}), (8, [1, 7], {"done"}), "the result")
+        for t in d["tasks"]:
+            equal(list(t), TASK_KEYS, "keys of a task")
     finally:
         os.unlink(fifo)
 
@@ -169,6 +175,25 @@ def test_killed_worker(r):
         check(r.sql("SELECT MAX(attempts) FROM dbo.work_queue", "fullrack")[0][0] >= 2, "a second attempt was made")
     finally:
         clean(r)
+
+
+def test_keys_of_a_task_that_could_not_be_loaded(r):
+    """Its worker died, and a stream cannot be read twice: no worker reports it."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    fifo = os.path.join(r.dir, "k.fifo")
+    os.mkfifo(fifo)
+    try:
+        p = r.spawn("load", "dbo.t", fifo, "--json")
+        with open(fifo, "wb"):              # returns when the worker opens it
+            os.kill(children_of(p.pid)[0], signal.SIGKILL)
+            out, err = p.communicate(timeout=60)
+        equal(p.returncode, 1, "exit status (%s)" % err)
+        t = json.loads(out)["tasks"][0]
+        equal(list(t), TASK_KEYS, "keys of the task")
+        equal((t["state"], t["rows"], t["duration_ms"], t["attempts"]), ("failed", 0, None, 1), "the task")
+        check("signal 9" in t["error"], "error", t["error"])
+    finally:
+        os.unlink(fifo)
 
 
 def test_killed_worker_of_a_load(r):
