@@ -302,6 +302,7 @@ fr_status fr_table_describe(struct fr_sql *s, const char *name, struct fr_table 
     t->constraints_enabled = fr_sql_one_i64(&checks, 0, 0);
     t->triggers_enabled = fr_sql_one_i64(&checks, 1, 0);
     t->index_count = fr_sql_one_i64(&checks, 2, 0);
+    t->columnstore_count = fr_sql_one_i64(&checks, 5, 0);
     st = refuse_unfit(name, &checks, err);
     if (st != FR_OK)
         goto out;
@@ -313,6 +314,11 @@ out:
     else
         fr_table_free(&t);
     return st;
+}
+
+bool fr_table_wants_large_batches(const struct fr_table *t)
+{
+    return t->index_count == 0 || t->columnstore_count > 0;
 }
 
 void fr_table_free(struct fr_table **tp)

@@ -32,8 +32,9 @@ struct fr_table {
     struct fr_column *columns; /* owned, by column_id */
     size_t column_count;
     int64_t constraints_enabled; /* CHECK and foreign keys */
-    int64_t triggers_enabled;
+    int64_t triggers_enabled;    /* on INSERT */
     int64_t index_count;
+    int64_t columnstore_count;
 };
 
 /*
@@ -44,6 +45,9 @@ fr_status fr_table_describe(struct fr_sql *s, const char *name, struct fr_table 
                             struct fr_err *err);
 void fr_table_free(struct fr_table **tp);
 
+/* A batch of about a million rows goes best into a heap, minimally logged, or fills a
+ * row group of a columnstore. */
+bool fr_table_wants_large_batches(const struct fr_table *t);
 /* Index of the column, by name without regard to case; column_count when there is none.
  */
 size_t fr_table_find_column(const struct fr_table *t, const char *name,

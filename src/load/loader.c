@@ -12,7 +12,7 @@
  * columnstore likes, too). */
 enum {
     AUTO_BATCH_BYTES = 64 << 20,
-    AUTO_BATCH_HEAP_ROWS = 1048576,
+    AUTO_BATCH_ROWS = 1048576,
     WINDOW_SLACK_BYTES = 16 << 20
 };
 
@@ -108,8 +108,8 @@ static void choose_batch_limits(struct loader *l)
         /* a source that cannot be read twice is one transaction: nothing of it may stay
          * without the rest */
         l->limit_rows = 0;
-    } else if (rows == FR_BATCH_ROWS_AUTO && l->table->index_count == 0) {
-        l->limit_rows = AUTO_BATCH_HEAP_ROWS;
+    } else if (rows == FR_BATCH_ROWS_AUTO && fr_table_wants_large_batches(l->table)) {
+        l->limit_rows = AUTO_BATCH_ROWS;
     } else if (rows == FR_BATCH_ROWS_AUTO) {
         l->limit_bytes = AUTO_BATCH_BYTES;
     }

@@ -145,7 +145,7 @@ END_TEST
 /* A session that answers the look-ups of fr_table_describe() from here. */
 static const char *const object_row[] = {"7", "t", "dbo", "2024-01-01 00:00:00.000",
                                          "0", "0"};
-static const char *const check_row[] = {"0", "0", "0"};
+static const char *const check_row[] = {"0", "0", "1", NULL, "0", "1"};
 static const char *const column_rows[][13] = {
     {"1", "id", "int", "4", "10", "0", "0", "0", "0", "0", NULL, "0"},
     {"2", "secret", "varbinary", "80", "0", "0", "1", "0", "0", "0", NULL, "1"},
@@ -198,6 +198,12 @@ START_TEST(test_described_kinds)
     ck_assert_msg(fr_table_describe(&session, "dbo.t", &t, &err) == FR_OK, "%s",
                   err.text);
     ck_assert_uint_eq(t->column_count, COUNT_OF(kinds));
+    /* its one index is a columnstore */
+    ck_assert(fr_table_wants_large_batches(t));
+    t->columnstore_count = 0;
+    ck_assert(!fr_table_wants_large_batches(t));
+    t->index_count = 0;
+    ck_assert(fr_table_wants_large_batches(t));
     for (size_t i = 0; i < COUNT_OF(kinds); i++)
         ck_assert_int_eq(t->columns[i].kind, kinds[i]);
     ck_assert_int_eq(t->columns[4].type, FR_TYPE_CLR);
