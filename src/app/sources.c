@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <glob.h>
-#include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,19 +59,14 @@ static fr_status add(struct sources *out, const char *path, bool make_absolute,
     char folder[PATH_MAX], *item = NULL;
     char **grown;
 
-    json_t *probe = json_string(path);
-
-    json_decref(probe);
-    if (probe == NULL)
-        return fr_err_set(err, FR_EARG,
-                          "%s: the file's name is not UTF-8: rename it, or give it as "
-                          "standard input (-)",
-                          path);
     if (out->count == MAX_SOURCES)
         return fr_err_set(err, FR_EARG, "more than %d files", MAX_SOURCES);
     /* results and the queue could not name it */
     if (!fr_utf8_is_valid(path))
-        return fr_err_set(err, FR_EARG, "%s: the file's name is not valid UTF-8", path);
+        return fr_err_set(err, FR_EARG,
+                          "%s: the file's name is not UTF-8: rename it, or give it as "
+                          "standard input (-)",
+                          path);
     grown = realloc(out->items, (out->count + 1) * sizeof *grown);
     if (grown == NULL)
         return fr_err_set(err, FR_ENOMEM, "no memory for the list of files");

@@ -304,10 +304,9 @@ fr_status fr_settings_require_target(const struct fr_settings *s, struct fr_err 
 fr_status fr_settings_find_password(struct fr_settings *s, struct fr_err *err)
 {
     char prompt[300];
+    fr_status st;
 
     if (s->password_file != NULL) {
-        fr_status st;
-
         fr_secret_free(&s->password);
         st = fr_secret_read_file(s->password_file, &s->password, err);
         if (st == FR_OK && !option_is_utf8(fr_secret_reveal(s->password)))
@@ -320,5 +319,8 @@ fr_status fr_settings_find_password(struct fr_settings *s, struct fr_err *err)
     snprintf(prompt, sizeof prompt,
              "Password of %s on %s: ", s->user == NULL ? "?" : s->user,
              s->server == NULL ? "?" : s->server);
-    return fr_secret_prompt(prompt, &s->password, err);
+    st = fr_secret_prompt(prompt, &s->password, err);
+    if (st == FR_OK && !option_is_utf8(fr_secret_reveal(s->password)))
+        st = fr_err_set(err, FR_EARG, "the password that was typed is not UTF-8");
+    return st;
 }

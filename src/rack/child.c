@@ -214,9 +214,14 @@ static fr_status start_process(struct child *child, int their_end, struct fr_err
         return fr_err_set(err, FR_ENOMEM, "no memory for a worker's environment");
     rc = uv_spawn(&child->c->loop, &child->process, &options);
     free(options.env);
-    if (rc != 0)
+    if (rc != 0) {
+        /* the loop has the handle, though no process is behind it */
+        child->handles_open = true;
+        child->closing = 1;
+        uv_close((uv_handle_t *)&child->process, on_closed);
         return fr_err_set(err, FR_EIO, "a worker process could not be started: %s",
                           uv_strerror(rc));
+    }
     return FR_OK;
 }
 

@@ -40,6 +40,8 @@ fr_status fr_ipc_send(int fd, json_t *message, bool droppable)
         st = errno == EMSGSIZE ? FR_ERANGE : FR_EOF;
         break;
     }
+    /* the first one has a password in it */
+    explicit_bzero(text, n);
     free(text);
     return st;
 }
@@ -64,6 +66,7 @@ fr_status fr_ipc_receive(int fd, int timeout_ms, json_t **out)
     if ((size_t)n > sizeof text)
         return FR_ERANGE;
     *out = json_loadb(text, (size_t)n, JSON_REJECT_DUPLICATES, NULL);
+    explicit_bzero(text, (size_t)n);
     return json_is_object(*out) ? FR_OK : FR_EPROTO;
 }
 

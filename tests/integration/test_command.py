@@ -55,5 +55,15 @@ def test_query_shows_the_names_of_every_result(r):
     equal(r.json("query", "DELETE FROM dbo.t"), {"columns": [], "rows": []}, "document without results")
 
 
+def test_password_that_is_not_utf8(r):
+    """A worker would log in with another one."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    f, secret = r.file("p.txt", "1\n"), r.file("secret", b"p\xff\n")
+    r.fullrack("load", "dbo.t", f, env=dict(r.env(), FULLRACK_PASSWORD="p\udcff"), exit=2)
+    check("not UTF-8" in r.err and "login failed" not in r.err, "message", r.err)
+    r.fullrack("load", "dbo.t", f, "--password-file", secret, exit=2)
+    check("secret: the password is not UTF-8" in r.err, "message", r.err)
+
+
 if __name__ == "__main__":
     main(tests_of(sys.modules[__name__]))

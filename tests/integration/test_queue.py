@@ -334,7 +334,7 @@ def test_full_log_pauses_the_run(rack):
         check("paused" in r.stderr and "error %d" % number in r.stderr, "it is said", r.stderr)
         equal(queue(rack, "state, attempts, rows_loaded"), [("done", 1, 30)], "queue")
         equal(count(rack), (30, 30), "rows")
-        equal(rack.sql("SELECT pause_reason FROM dbo.run", "fullrack")[-1][0], None, "the pause is over")
+        equal(rack.sql("SELECT TOP 1 pause_reason FROM dbo.run ORDER BY run_id DESC", "fullrack"), [(None,)], "the pause is over")
         proxy.close()
 
 
