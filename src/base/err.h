@@ -60,7 +60,8 @@ fr_status fr_err_set(struct fr_err *err, fr_status st, const char *fmt, ...)
 /* As fr_err_set, with ": " and strerror(errnum) behind. */
 fr_status fr_err_errno(struct fr_err *err, fr_status st, int errnum, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-/* Put "text: " in front of what err says; the status stays and is returned. */
+/* Put "text: " in front of what err says; the status stays and is returned.  Without an
+ * err there is none to return: whoever may be given NULL returns his own. */
 fr_status fr_err_wrap(struct fr_err *err, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void fr_err_clear(struct fr_err *err);

@@ -187,7 +187,9 @@ fr_status fr_control_run(struct fr_control *c, const char *sql,
     pthread_mutex_unlock(&c->lock);
     if (c->own_schema)
         fr_buf_free(&renamed);
-    return st == FR_OK ? FR_OK : fr_err_wrap(err, "control database");
+    if (st != FR_OK)
+        fr_err_wrap(err, "control database");
+    return st;
 }
 
 fr_status fr_control_begin(struct fr_control *c, struct fr_err *err)

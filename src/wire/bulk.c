@@ -287,8 +287,10 @@ static fr_status open_stream(struct wire_copy *c, struct fr_err *err)
 {
     fr_status st = fr_sql_run(c->sql, fr_buf_text(&c->statement), NULL, NULL, err);
 
-    if (st != FR_OK)
-        return fr_err_wrap(err, "starting the bulk copy");
+    if (st != FR_OK) {
+        fr_err_wrap(err, "starting the bulk copy");
+        return st;
+    }
     c->out = wire_begin(c->wire, WIRE_PACKET_BULK);
     if (!wire_put(c->out, c->metadata.data, c->metadata.len))
         return wire_sending_error(c->out, "bulk copy", err);

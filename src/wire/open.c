@@ -162,17 +162,20 @@ static fr_status open_wire(struct opening *o, struct wire **out, struct fr_err *
     }
 }
 
-static fr_status begin_session(struct wire *w, const struct fr_connect *how,
+/* The login time-out holds for these statements, too; the end of a reply takes it off. */
+static fr_status begin_session(struct wire *w, const struct opening *o,
                                struct fr_err *err)
 {
+    const struct fr_connect *how = o->how;
     struct fr_sql_one one = {0};
     fr_status st = FR_OK;
 
-    w->deadline_ms = 0;
+    w->deadline_ms = o->deadline_ms;
     w->silence_ms =
         how->statement_timeout_ms < INT_MAX ? how->statement_timeout_ms : INT_MAX;
     if (how->session_options != NULL)
         st = fr_sql_run(&w->sql, how->session_options, NULL, NULL, err);
+    w->deadline_ms = o->deadline_ms;
     if (st == FR_OK)
         st = fr_sql_run(&w->sql, "SELECT @@SPID", fr_sql_take_one, &one, err);
     if (st == FR_OK)
@@ -201,7 +204,7 @@ fr_status fr_wire_open(const struct fr_connect *how, struct fr_sql **out,
     if (st == FR_OK)
         st = open_wire(&o, &w, err);
     if (st == FR_OK && w != NULL)
-        st = begin_session(w, how, err);
+        st = begin_session(w, &o, err);
     if (st == FR_OK && w != NULL) {
         *out = &w->sql;
         return FR_OK;

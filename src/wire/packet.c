@@ -458,6 +458,25 @@ bool wire_protocol_fault(struct wire *w, const char *fmt, ...)
     return false;
 }
 
+/* Whose patience it was that ended: the login's, or that of a statement, or the one with
+ * an attention, which may be shorter. */
+static fr_status silent_error(const struct wire *w, const char *what, struct fr_err *err)
+{
+    uint32_t silent_ms = w->silence_ms;
+
+    if (w->attention_sent && (silent_ms == 0 || silent_ms > WIRE_ATTENTION_MS))
+        silent_ms = WIRE_ATTENTION_MS;
+    else if (w->deadline_ms != 0 && !w->attention_sent &&
+             (silent_ms == 0 || fr_clock_ms() >= w->deadline_ms))
+        return fr_err_set(err, FR_ELOST,
+                          "%s: the server has been silent until the end of the login "
+                          "time-out (--login-timeout)",
+                          what);
+    return fr_err_set(err, FR_ELOST, "%s: the server has been silent for %g s%s", what,
+                      silent_ms / 1000.0,
+                      w->attention_sent ? ", also after an attention" : "");
+}
+
 fr_status wire_fault_error(struct wire *w, const char *what, struct fr_err *err)
 {
     enum wire_fault fault = w->fault;
@@ -472,8 +491,7 @@ fr_status wire_fault_error(struct wire *w, const char *what, struct fr_err *err)
     if (fault == WIRE_FAULT_MEMORY)
         return fr_err_set(err, FR_ENOMEM, "%s: no memory", what);
     if (fault == WIRE_FAULT_SILENT)
-        return fr_err_set(err, FR_ELOST, "%s: the server has been silent for %u s", what,
-                          w->silence_ms / 1000);
+        return silent_error(w, what, err);
     if (why[0] != '\0')
         return fr_err_set(err, FR_ELOST, "%s: the connection was lost: %s", what, why);
     if (fault == WIRE_FAULT_BROKEN && w->os_error != 0)

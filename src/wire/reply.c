@@ -523,7 +523,8 @@ fr_status wire_read_reply(struct wire *w, struct wire_reply *reply, const char *
     reply->has_count = reply->was_attention = false;
     reply->rows = reply->return_status = 0;
     w->attention_sent = false;
-    w->asks_to_stop = w->is_logged_in;
+    /* a session that is not open in time is given up, not asked to stop */
+    w->asks_to_stop = w->is_logged_in && w->deadline_ms == 0;
     end = read_tokens(&r);
     st = outcome(&r, end, what, err);
     w->asks_to_stop = w->attention_sent = false;

@@ -54,11 +54,15 @@ static fr_status ask(struct wire *w, enum wire_packet_type type,
                      const char *what, struct fr_err *err)
 {
     struct wire_out *o = wire_begin(w, type);
+    fr_status st;
 
     if (!wire_put(o, message->data, message->len))
         return wire_sending_error(o, what, err);
-    if (wire_end(o, err) != FR_OK)
-        return fr_err_wrap(err, "%s", what);
+    st = wire_end(o, err);
+    if (st != FR_OK) {
+        fr_err_wrap(err, "%s", what);
+        return st;
+    }
     return wire_read_reply(w, reply, what, err);
 }
 

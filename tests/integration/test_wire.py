@@ -343,9 +343,23 @@ def against(serve, *args, **more):
 
 def test_silent_server(r):
     got, _ = against(lambda fake, s: fake.exactly(s, 1 << 20), "--login-ms", "700")
-    is_error(got[0], "FR_ECONNECT", 0, "silent")
+    is_error(got[0], "FR_ECONNECT", 0, "silent until the end of the login time-out")
     got, _ = against(lambda fake, s: (fake.message(s), s.sendall(prelogin(ENCRYPTION)), fake.exactly(s, 1 << 20)), "--login-ms", "700")
     is_error(got[0], "FR_ECONNECT", 0, "TLS handshake")
+
+    # the login is over only when the session can be used
+    def accepts(fake, s):
+        fake.message(s)
+        s.sendall(prelogin(NO_ENCRYPTION))
+        if fake.message(s) == 0x10:
+            s.sendall(reply(LOGIN_ANSWER))
+            for i in range(silent_after):
+                fake.message(s)
+                s.sendall(reply(DONE))
+            fake.exactly(s, 1 << 20)
+    for silent_after in (0, 1):
+        got, _ = against(accepts, "--login-ms", "700", "--options", "SET NOCOUNT ON")
+        is_error(got[0], "FR_ECONNECT", 0, "silent until the end of the login time-out")
 
 
 def test_answers_that_make_no_sense(r):
@@ -450,7 +464,7 @@ def test_attention_on_timeout(r):
 def test_attention_that_is_not_answered(r):
     got, fake = against(logs_in(lambda fake, s: (fake.message(s), fake.message(s), fake.exactly(s, 1 << 20))), "--statement-ms", "300",
                         "SELECT 1", "SELECT 2")
-    is_error(got[1], "FR_ELOST", 0, "silent", lost=1)
+    is_error(got[1], "FR_ELOST", 0, "silent for 0.3 s, also after an attention", lost=1)
     equal(len(got), 2, "nothing more is asked")
     equal(fake.seen[-1], 6, "attention")
 
@@ -458,7 +472,7 @@ def test_attention_that_is_not_answered(r):
 def test_server_that_stops_reading(r):
     stop = threading.Event()
     got, _ = against(logs_in(lambda fake, s: stop.wait(30)), "--statement-ms", "500", "@repeat 20000000")
-    is_error(got[1], "FR_ELOST", 0, "silent", lost=1)
+    is_error(got[1], "FR_ELOST", 0, "silent for 0.5 s", lost=1)
     stop.set()
 
 

@@ -408,6 +408,19 @@ START_TEST(test_silence)
 }
 END_TEST
 
+/* Who wants no text gets the status all the same. */
+START_TEST(test_status_without_text)
+{
+    struct fixture f;
+
+    fixture_open(&f, "", 0, 4096);
+    f.link->stays = f.link->full = true;
+    f.w->silence_ms = 1;
+    ck_assert_int_eq(fr_sql_run(&f.w->sql, "SELECT 1", NULL, NULL, NULL), FR_ELOST);
+    fixture_close(&f);
+}
+END_TEST
+
 /* ---- calls ---- */
 
 START_TEST(test_outputs)
@@ -516,6 +529,7 @@ int main(void)
     tcase_add_loop_test(tc, test_sending_ends_early, 0, COUNT_OF(early_cases));
     tcase_add_test(tc, test_callback_refuses);
     tcase_add_test(tc, test_silence);
+    tcase_add_test(tc, test_status_without_text);
     tcase_add_test(tc, test_outputs);
     tcase_add_test(tc, test_bad_parameter);
     tcase_add_test(tc, test_time_of_each_address);
