@@ -65,8 +65,9 @@ IF OBJECT_ID(N'dbo.sp_get_work', N'P') IS NOT NULL
 DROP PROCEDURE dbo.sp_get_work;
 GO
 /*
- * Take the next task: one row, or none when nothing may start now (ask sp_queue_state whether the queue
- * is drained).  One autocommitted statement; the row comes back by OUTPUT.
+ * Take the next task: one row, or none when nothing may start now (ask sp_work_left whether the queue is
+ * drained).  One autocommitted statement; the row comes back by OUTPUT.  The state is asked for twice: a server
+ * that knows no table hints looks again at the row it waited for, and at the outer condition alone.
  */
 CREATE PROCEDURE dbo.sp_get_work
     @run_id bigint,
@@ -101,9 +102,9 @@ BEGIN
            inserted.target_database, inserted.target_table, inserted.options, inserted.attempts,
            inserted.max_attempts, inserted.truncate_group
     FROM dbo.work_queue AS q
-    WHERE q.task_id = (
+    WHERE q.state = 'ready' AND q.task_id = (
         SELECT TOP (1) w.task_id
-        FROM dbo.work_queue AS w WITH (UPDLOCK, READPAST, ROWLOCK)
+        FROM dbo.work_queue AS w WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
         WHERE w.state = 'ready' AND w.not_before <= SYSUTCDATETIME() AND w.target_server = @target_server
         ORDER BY w.priority DESC, w.task_id);
 END;
@@ -409,8 +410,8 @@ IF OBJECT_ID(N'dbo.sp_work_left', N'P') IS NOT NULL
 DROP PROCEDURE dbo.sp_work_left;
 GO
 /*
- * Tasks that are not over.  What is over is not looked at: idle workers would count all of a long queue.  One statement,
- * lest a task that goes back to ready meanwhile is seen in neither state.
+ * Tasks that are not over.  What is over is not looked at: idle workers would count all of a long queue.  A task that
+ * changes from one state to the other meanwhile may be seen in neither: who means to leave asks twice.
  */
 CREATE PROCEDURE dbo.sp_work_left
     @target_server nvarchar(256),
@@ -497,7 +498,7 @@ BEGIN
         lease_until = DATEADD(second, @lease_seconds, SYSUTCDATETIME()),
         claims = s.claims + 1
     FROM dbo.scheduler_use AS s
-    WHERE s.scheduler_id = (
+    WHERE (s.claim_token IS NULL OR s.lease_until < SYSUTCDATETIME()) AND s.scheduler_id = (
         SELECT TOP (1) f.scheduler_id
         FROM dbo.scheduler_use AS f WITH (UPDLOCK, ROWLOCK)
         WHERE (@scheduler_id IS NULL OR f.scheduler_id = @scheduler_id)

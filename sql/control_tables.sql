@@ -85,9 +85,18 @@ CREATE TABLE dbo.work_queue (
     last_assigned datetime2(3) NULL
 );
 GO
-/* In the order of the claim, else every ready row gets locked; no lease column, so that a renewal does not move it. */
-IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.work_queue') AND name = N'ix_work_queue_claim')
-CREATE INDEX ix_work_queue_claim ON dbo.work_queue (state, priority DESC, task_id);
+/*
+ * In the order of the claim, else every ready row gets locked; no lease column, so that a renewal does not move it.
+ * The server stands in front: tasks of another one would be looked at, and locked, at every claim.
+ */
+IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.work_queue') AND name = N'ix_work_queue_next')
+CREATE INDEX ix_work_queue_next ON dbo.work_queue (state, target_server, priority DESC, task_id) INCLUDE (not_before);
+GO
+IF EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.work_queue') AND name = N'ix_work_queue_claim')
+DROP INDEX ix_work_queue_claim ON dbo.work_queue;
+GO
+IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.work_queue') AND name = N'ix_work_queue_run')
+CREATE INDEX ix_work_queue_run ON dbo.work_queue (run_id);
 GO
 IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.work_queue') AND name = N'ix_work_queue_source')
 CREATE INDEX ix_work_queue_source ON dbo.work_queue (source_key);

@@ -130,35 +130,79 @@ void fr_control_close(struct fr_control **cp)
     *cp = NULL;
 }
 
+/* What one call does; rows tells whether it gave some away already. */
+struct control_work {
+    const char *sql; /* a procedure's name, or a statement */
+    bool is_procedure;
+    struct fr_sql_param *params;
+    size_t count;
+    fr_sql_row_fn row;
+    void *ctx;
+    bool rows;
+};
+
+static fr_status pass_row(void *ctx, const struct fr_sql_row *row, struct fr_err *err)
+{
+    struct control_work *w = ctx;
+
+    w->rows = true;
+    return w->row == NULL ? FR_OK : w->row(w->ctx, row, err);
+}
+
+static fr_status work_once(struct fr_control *c, struct control_work *w, const char *sql,
+                           struct fr_err *err)
+{
+    fr_status st = ensure_session(c, err);
+
+    if (st != FR_OK)
+        return st;
+    if (w->is_procedure)
+        return fr_sql_call(c->session, sql, w->params, w->count, pass_row, w, err);
+    if (w->count > 0)
+        return fr_sql_run_params(c->session, sql, w->params, w->count, pass_row, w, err);
+    return fr_sql_run(c->session, sql, pass_row, w, err);
+}
+
+/* Locked and reconnecting; a deadlock's victim, whose work is undone and who is not to
+ * blame, tries again. */
+static fr_status work(struct fr_control *c, struct control_work *w, struct fr_err *err)
+{
+    struct fr_err local;
+    struct fr_buf renamed;
+    fr_status st = FR_OK;
+
+    if (err == NULL)
+        err = &local;
+    fr_buf_init(&renamed, MAX_SCRIPT_BYTES);
+    if (c->own_schema)
+        st = localize(w->sql, &renamed, err);
+    pthread_mutex_lock(&c->lock);
+    for (int tries = 1; st == FR_OK; tries++) {
+        st = work_once(c, w, c->own_schema ? fr_buf_text(&renamed) : w->sql, err);
+        if (st != FR_EDB || err->server_number != DEADLOCK_VICTIM || w->rows ||
+            tries == DEADLOCK_TRIES || c->in_transaction)
+            break;
+        st = FR_OK;
+    }
+    pthread_mutex_unlock(&c->lock);
+    fr_buf_free(&renamed);
+    if (st != FR_OK)
+        fr_err_wrap(err, "control database");
+    return st;
+}
+
 fr_status control_call_row(struct fr_control *c, const char *procedure,
                            struct fr_sql_param *params, size_t count,
                            struct fr_sql_one *row, struct fr_err *err)
 {
-    struct fr_err local;
-    struct fr_buf renamed;
-    fr_status st;
+    struct control_work w = {.sql = procedure,
+                             .is_procedure = true,
+                             .params = params,
+                             .count = count,
+                             .row = row == NULL ? NULL : fr_sql_take_one,
+                             .ctx = row};
 
-    if (err == NULL)
-        err = &local;
-    if (c->own_schema) {
-        st = localize(procedure, &renamed, err);
-        procedure = fr_buf_text(&renamed);
-    }
-    pthread_mutex_lock(&c->lock);
-    for (int tries = 1;; tries++) {
-        st = ensure_session(c, err);
-        if (st == FR_OK)
-            st = fr_sql_call(c->session, procedure, params, count,
-                             row == NULL ? NULL : fr_sql_take_one, row, err);
-        /* the victim's work is undone, and nobody's fault */
-        if (st != FR_EDB || err->server_number != DEADLOCK_VICTIM ||
-            tries == DEADLOCK_TRIES || c->in_transaction)
-            break;
-    }
-    pthread_mutex_unlock(&c->lock);
-    if (c->own_schema)
-        fr_buf_free(&renamed);
-    return st == FR_OK ? FR_OK : fr_err_wrap(err, "control database");
+    return work(c, &w, err);
 }
 
 fr_status control_call(struct fr_control *c, const char *procedure,
@@ -171,25 +215,10 @@ fr_status fr_control_run(struct fr_control *c, const char *sql,
                          struct fr_sql_param *params, size_t count, fr_sql_row_fn row,
                          void *ctx, struct fr_err *err)
 {
-    struct fr_buf renamed;
-    fr_status st;
+    struct control_work w = {
+        .sql = sql, .params = params, .count = count, .row = row, .ctx = ctx};
 
-    if (c->own_schema) {
-        st = localize(sql, &renamed, err);
-        sql = fr_buf_text(&renamed);
-    }
-    pthread_mutex_lock(&c->lock);
-    st = ensure_session(c, err);
-    if (st == FR_OK && count > 0)
-        st = fr_sql_run_params(c->session, sql, params, count, row, ctx, err);
-    else if (st == FR_OK)
-        st = fr_sql_run(c->session, sql, row, ctx, err);
-    pthread_mutex_unlock(&c->lock);
-    if (c->own_schema)
-        fr_buf_free(&renamed);
-    if (st != FR_OK)
-        fr_err_wrap(err, "control database");
-    return st;
+    return work(c, &w, err);
 }
 
 fr_status fr_control_begin(struct fr_control *c, struct fr_err *err)

@@ -233,6 +233,9 @@ fr_status fr_load_attempt(const struct fr_load_job *job, struct fr_sql **session
         end = l.now;
     if (st != FR_OK)
         loader_drop_batch(&l);
+    /* after an error of the server nothing is taken for granted: a new connection */
+    if (st == FR_EDB)
+        fr_sql_close(session);
     if (in_doubt) {
         l.now = end;
         st = loader_ask_ledger(&l, err);

@@ -394,13 +394,15 @@ static void count_doubled(struct coordinator *c)
 /*
  * A worker without a task that gives no sign of life (stopped by somebody, say) would
  * keep the run from its end; one with a task is its lease's matter.  When we ourselves
- * stood still, nobody is to blame.
+ * stood still, or the control server gives no answer (workers wait for it as we do),
+ * nobody is to blame.
  */
 static void end_silent_children(struct coordinator *c)
 {
     uint64_t now_ms = fr_clock_ms();
     uint64_t limit_ms = SILENT_MIN_MS + 3 * (uint64_t)c->settings->lease_s * 1000;
-    bool late = now_ms - c->looked_ms > SILENT_MIN_MS / 2;
+    bool late = now_ms - c->looked_ms > SILENT_MIN_MS / 2 ||
+                now_ms - c->control_seen_ms > SILENT_MIN_MS / 2;
 
     c->looked_ms = now_ms;
     for (size_t i = 0; i < c->child_count; i++) {
@@ -469,6 +471,7 @@ static fr_status open_loop(struct coordinator *c, struct fr_err *err)
     lease_ms = lease_ms < LEASE_WATCH_MIN_MS   ? LEASE_WATCH_MIN_MS
                : lease_ms > LEASE_WATCH_MAX_MS ? LEASE_WATCH_MAX_MS
                                                : lease_ms;
+    c->control_seen_ms = fr_clock_ms();
     if (c->load == NULL)
         uv_timer_start(&c->lease_timer, on_lease_timer, lease_ms, lease_ms);
     uv_timer_start(&c->view_timer, on_view_timer, fr_view_interval_ms(c->view),

@@ -74,9 +74,10 @@ struct coordinator {
     uv_loop_t loop;
     uv_signal_t sigint, sigterm, sighup;
     uv_timer_t start_timer, view_timer, kill_timer, lease_timer;
-    bool joined;        /* the run is another's; we do not end it */
-    uint64_t looked_ms; /* the last look for workers that stand still */
-    bool asking_leases; /* a job is under way */
+    bool joined;              /* the run is another's; we do not end it */
+    uint64_t looked_ms;       /* the last look for workers that stand still */
+    uint64_t control_seen_ms; /* the control server's last answer about leases */
+    bool asking_leases;       /* a job is under way */
     struct child *children;
     size_t child_count;
     size_t respawns;

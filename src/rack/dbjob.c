@@ -162,6 +162,8 @@ static void judge_leases(struct dbjob *j)
     struct coordinator *c = j->c;
 
     c->asking_leases = false;
+    if (j->status == FR_OK)
+        c->control_seen_ms = fr_clock_ms();
     for (size_t i = 0; j->status == FR_OK && i < c->child_count; i++) {
         struct child *child = &c->children[i];
 

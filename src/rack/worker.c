@@ -197,6 +197,7 @@ static fr_status next_from_queue(struct worker *w, struct fr_task *out,
                                  struct fr_err *err)
 {
     uint64_t failing_since_ms = 0;
+    unsigned nothing_left = 0;
 
     for (unsigned round = 1;; round++) {
         struct fr_claimer who = {
@@ -227,7 +228,9 @@ static fr_status next_from_queue(struct worker *w, struct fr_task *out,
             return st;
         if (st == FR_OK)
             failing_since_ms = 0;
-        if (st == FR_OK && ready == 0 && active == 0)
+        /* once may be a task on its way from one state to another */
+        nothing_left = st == FR_OK && ready == 0 && active == 0 ? nothing_left + 1 : 0;
+        if (nothing_left == 2)
             return FR_EMPTY;
         if (swept == 0)
             fr_sleep_ms(IDLE_MIN_MS + fr_random_below(fr_backoff_ms(
