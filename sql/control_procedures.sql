@@ -556,14 +556,16 @@ GO
 IF OBJECT_ID(N'dbo.sp_signal_start', N'P') IS NOT NULL
 DROP PROCEDURE dbo.sp_signal_start;
 GO
-/* Raise the start flag.  @raised = 0: no such run. */
+/* Raise the start flag.  @raised = 0: no such run, or it is over. */
 CREATE PROCEDURE dbo.sp_signal_start
     @run_id bigint,
     @raised bit OUTPUT
 AS
 BEGIN
     SET NOCOUNT ON;
-    UPDATE dbo.ready SET start = 1, raised_at = SYSUTCDATETIME() WHERE run_id = @run_id;
+    UPDATE dbo.ready SET start = 1, raised_at = SYSUTCDATETIME()
+    WHERE run_id = @run_id
+      AND EXISTS (SELECT 1 FROM dbo.run AS r WHERE r.run_id = @run_id AND r.end_time IS NULL);
     SET @raised = CASE WHEN @@ROWCOUNT = 1 THEN 1 ELSE 0 END;
     UPDATE dbo.run SET state = 'running', start_time = SYSUTCDATETIME() WHERE run_id = @run_id AND state = 'arming';
 END;
@@ -571,7 +573,7 @@ GO
 IF OBJECT_ID(N'dbo.sp_start_state', N'P') IS NOT NULL
 DROP PROCEDURE dbo.sp_start_state;
 GO
-/* @start: 1 raised, 0 not yet, NULL no such run. */
+/* @start: 1 raised, 0 not yet, NULL no such run, or it is over. */
 CREATE PROCEDURE dbo.sp_start_state
     @run_id bigint,
     @start bit OUTPUT
@@ -579,7 +581,10 @@ AS
 BEGIN
     SET NOCOUNT ON;
     SET @start = NULL;
-    SELECT @start = start FROM dbo.ready WHERE run_id = @run_id;
+    SELECT @start = w.start
+    FROM dbo.ready AS w
+    WHERE w.run_id = @run_id
+      AND NOT EXISTS (SELECT 1 FROM dbo.run AS r WHERE r.run_id = @run_id AND r.end_time IS NOT NULL);
 END;
 GO
 IF OBJECT_ID(N'dbo.sp_end_run', N'P') IS NOT NULL

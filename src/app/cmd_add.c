@@ -127,7 +127,8 @@ static fr_status check_sources(const struct fr_settings *s, const struct sources
         free(path);
     }
     if (st == FR_OK && !s->again)
-        st = sources_check_repeated(list, err);
+        st = sources_check_repeated(
+            list, "nothing was queued (--again queues a file once more)", err);
     if (st == FR_OK && !s->unchecked)
         st = sources_check_readable(list, err);
     return st;
@@ -196,6 +197,8 @@ int command_add(struct fr_settings *s, struct fr_arguments *args, struct fr_err 
     fr_status st;
 
     st = sources_expand(args->items + 1, args->count - 1, true, &list, err);
+    if (st == FR_OK)
+        st = sources_make_canonical(&list, err);
     if (st == FR_OK)
         st = check_sources(s, &list, err);
     if (st == FR_OK) {

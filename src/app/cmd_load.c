@@ -23,6 +23,12 @@ static fr_status check_sources(const struct fr_settings *s, const struct sources
     if (s->resume != NULL &&
         (strlen(s->resume) != 36 || strspn(s->resume, "0123456789abcdefABCDEF-") != 36))
         return fr_err_set(err, FR_EARG, "--resume %s: not a load id", s->resume);
+    if (s->resume != NULL && s->load.truncate)
+        return fr_err_set(
+            err, FR_EARG,
+            "--truncate would take out what load %s has committed: --resume "
+            "goes on without it",
+            s->resume);
     if ((s->resume != NULL || s->load.truncate) && s->load.ledger_choice != 0)
         return fr_err_set(err, FR_EARG, "%s needs the ledger: not with --ledger off",
                           s->resume != NULL ? "--resume" : "--truncate");
@@ -77,6 +83,8 @@ int command_load(struct fr_settings *s, struct fr_arguments *args, struct fr_err
     if (st == FR_OK)
         st = check_sources(s, &list, err);
     if (st == FR_OK)
+        st = sources_check_repeated(&list, "nothing was loaded", err);
+    if (st == FR_OK)
         st = sources_check_reject_names(&list, s->load.error_file, err);
     if (st == FR_OK)
         st = open_settings(s, err);
@@ -93,6 +101,9 @@ int command_load(struct fr_settings *s, struct fr_arguments *args, struct fr_err
         fr_result_print_json(&result, stdout);
     else if (st == FR_OK && (!s->quiet || exit_status != 0))
         fr_result_print(&result, exit_status == 0 ? stdout : stderr);
+    /* what each task met is in the result; an error that was overcome is none */
+    if (st == FR_OK)
+        fr_err_clear(err);
     fr_result_free(&result);
     sources_free(&list);
     return st == FR_OK ? exit_status : fr_status_exit(st);

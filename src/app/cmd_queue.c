@@ -255,6 +255,12 @@ int command_reset(struct fr_settings *s, struct fr_arguments *args, struct fr_er
 
         if (args->count == 0 && strcmp(t->server, s->server) != 0)
             continue;
+        /* its run would take it again at once, before anybody could take its rows out */
+        if (strcmp(t->state, "active") == 0) {
+            st = fr_err_set(err, FR_EARG, "task %lld is active: cancel it first",
+                            (long long)t->task_id);
+            break;
+        }
         st = close_head(&a, t, true, &rows, err);
         if (st == FR_OK)
             st = fr_admin_reset(a.control, t, t->truncate_group, &changed, err);

@@ -29,6 +29,9 @@ int command_run(struct fr_settings *s, struct fr_arguments *args, struct fr_err 
                "the queue had nothing to do for the server %s (as `fullrack add` was "
                "given it; `fullrack status` shows the queue)",
                s->server);
+    /* what each task met is in the result; an error that was overcome is none */
+    if (st == FR_OK)
+        fr_err_clear(err);
     fr_result_free(&result);
     return st == FR_OK ? exit_status : fr_status_exit(st);
 }
@@ -61,7 +64,8 @@ int command_start(struct fr_settings *s, struct fr_arguments *args, struct fr_er
     if (st == FR_OK)
         st = fr_run_signal_start(control, run_id, &raised, err);
     if (st == FR_OK && !raised)
-        st = fr_err_set(err, FR_EARG, "there is no run %lld in the control database",
+        st = fr_err_set(err, FR_EARG,
+                        "there is no run %lld in the control database, or it is over",
                         (long long)run_id);
     if (st == FR_OK && !s->quiet)
         printf("run %lld started\n", (long long)run_id);

@@ -313,6 +313,8 @@ int command_verify(struct fr_settings *s, struct fr_arguments *args, struct fr_e
         st = verify_all(&v, err);
     if (st == FR_OK)
         print_verdict(&v);
+    if (st == FR_OK)
+        fr_err_clear(err);
     differs = json_array_size(v.differences) > 0;
     json_decref(v.differences);
     json_decref(v.notes);

@@ -216,26 +216,54 @@ fr_status sources_check_reject_names(const struct sources *s, const char *error_
     return st;
 }
 
-fr_status sources_check_repeated(const struct sources *s, struct fr_err *err)
+static char *canonical(const char *path)
 {
-    char **sorted = s->count == 0 ? NULL : sorted_copies(s->items, s->count, err);
-    size_t repeated = 0;
+    char *full = realpath(path, NULL);
 
-    if (sorted == NULL)
-        return s->count == 0 ? FR_OK : FR_ENOMEM;
-    for (size_t i = 1; i < s->count; i++)
-        if (strcmp(sorted[i - 1], sorted[i]) == 0 &&
-            (i == 1 || strcmp(sorted[i - 2], sorted[i]) != 0)) {
+    return full != NULL ? full : strdup(path);
+}
+
+fr_status sources_make_canonical(struct sources *s, struct fr_err *err)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        char *full = canonical(s->items[i]);
+
+        if (full == NULL)
+            return fr_err_set(err, FR_ENOMEM, "no memory for the list of files");
+        free(s->items[i]);
+        s->items[i] = full;
+    }
+    return FR_OK;
+}
+
+fr_status sources_check_repeated(const struct sources *s, const char *cure,
+                                 struct fr_err *err)
+{
+    char **full = calloc(s->count + 1, sizeof *full);
+    size_t repeated = 0;
+    bool short_of_memory = full == NULL;
+
+    for (size_t i = 0; !short_of_memory && i < s->count; i++) {
+        full[i] = canonical(s->items[i]);
+        short_of_memory = full[i] == NULL;
+    }
+    if (!short_of_memory)
+        qsort(full, s->count, sizeof *full, compare_bytes);
+    for (size_t i = 1; !short_of_memory && i < s->count; i++)
+        if (strcmp(full[i - 1], full[i]) == 0 &&
+            (i == 1 || strcmp(full[i - 2], full[i]) != 0)) {
             repeated++;
-            fr_log(FR_LOG_ERROR, "%s was given twice", sorted[i]);
+            fr_log(FR_LOG_ERROR, "%s was given twice", full[i]);
         }
-    free(sorted);
+    for (size_t i = 0; full != NULL && i < s->count; i++)
+        free(full[i]);
+    free(full);
+    if (short_of_memory)
+        return fr_err_set(err, FR_ENOMEM, "no memory for the list of files");
     if (repeated == 0)
         return FR_OK;
-    return fr_err_set(err, FR_EARG,
-                      "%zu file%s given twice: nothing was queued (--again queues a file "
-                      "once more)",
-                      repeated, repeated == 1 ? " was" : "s were");
+    return fr_err_set(err, FR_EARG, "%zu file%s given twice: %s", repeated,
+                      repeated == 1 ? " was" : "s were", cure);
 }
 
 static fr_status check_readable(const char *path, struct fr_err *err)

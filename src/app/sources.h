@@ -26,8 +26,12 @@ fr_status sources_check_reject_names(const struct sources *s, const char *error_
 /* Every file is there, no folder, and may be read; FR_EARG after naming all that are not.
  */
 fr_status sources_check_readable(const struct sources *s, struct fr_err *err);
-/* FR_EARG after naming every source that was given twice. */
-fr_status sources_check_repeated(const struct sources *s, struct fr_err *err);
+/* The one absolute name of each file that is there, links and dots resolved. */
+fr_status sources_make_canonical(struct sources *s, struct fr_err *err);
+/* FR_EARG after naming every file that was given twice, by whatever names; cure: what
+ * follows in the message. */
+fr_status sources_check_repeated(const struct sources *s, const char *cure,
+                                 struct fr_err *err);
 void sources_free(struct sources *s);
 /* part2 before part10. */
 int sources_compare_natural(const char *a, const char *b);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -67,9 +68,43 @@ fr_status fr_secret_read_file(const char *path, struct fr_secret **out,
     return st == FR_OK ? FR_OK : fr_err_wrap(err, "password file %s", path);
 }
 
+static volatile sig_atomic_t prompt_signal;
+
+static void on_prompt_signal(int number)
+{
+    prompt_signal = number;
+}
+
+/* Read a line; a signal ends it, and is given on to whoever handled it before once the
+ * terminal is as it was. */
+static ssize_t read_quietly(int fd, const struct termios *before, const char *prompt,
+                            char *line, size_t line_bytes)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    struct sigaction old[sizeof numbers / sizeof numbers[0]];
+    struct sigaction now = {.sa_handler = on_prompt_signal};
+    struct termios quiet = *before;
+    ssize_t got = -1;
+
+    prompt_signal = 0;
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        sigaction(numbers[i], &now, &old[i]);
+    quiet.c_lflag &= ~(tcflag_t)ECHO;
+    tcsetattr(fd, TCSAFLUSH, &quiet);
+    if (dprintf(fd, "%s", prompt) >= 0)
+        got = read(fd, line, line_bytes);
+    tcsetattr(fd, TCSAFLUSH, before);
+    (void)!write(fd, "\n", 1);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        sigaction(numbers[i], &old[i], NULL);
+    if (prompt_signal != 0)
+        raise(prompt_signal);
+    return got;
+}
+
 fr_status fr_secret_prompt(const char *prompt, struct fr_secret **out, struct fr_err *err)
 {
-    struct termios before, quiet;
+    struct termios before;
     char line[FR_SECRET_MAX_BYTES + 2];
     fr_status st;
     ssize_t got;
@@ -84,15 +119,7 @@ fr_status fr_secret_prompt(const char *prompt, struct fr_secret **out, struct fr
                           "no password given and no terminal to ask on; set "
                           "FULLRACK_PASSWORD or use --password-file FILE");
     }
-    quiet = before;
-    quiet.c_lflag &= ~(tcflag_t)ECHO;
-    tcsetattr(fd, TCSAFLUSH, &quiet);
-    if (dprintf(fd, "%s", prompt) < 0)
-        got = -1;
-    else
-        got = read(fd, line, sizeof line);
-    tcsetattr(fd, TCSAFLUSH, &before);
-    (void)!write(fd, "\n", 1);
+    got = read_quietly(fd, &before, prompt, line, sizeof line);
     close(fd);
     if (got <= 0)
         return fr_err_set(err, FR_EARG, "no password was typed");

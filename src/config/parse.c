@@ -213,6 +213,22 @@ static const char *find_config(int argc, char **argv)
     return getenv("FULLRACK_CONFIG");
 }
 
+/* db-lib takes what it can of a port's number: 99999 would be 34463. */
+static fr_status check_port(const char *server, const char *shown, struct fr_err *err)
+{
+    const char *colon = strrchr(server, ':'), *bracket = strrchr(server, ']');
+    int64_t port;
+
+    /* an IPv6 address without a port has colons of its own */
+    if (colon == NULL || (bracket != NULL && colon < bracket) ||
+        (bracket == NULL && strchr(server, ':') != colon))
+        return FR_OK;
+    if (fr_num_i64(colon + 1, 1, 65535, &port) != FR_OK)
+        return fr_err_set(err, FR_EARG, "%s %s: \"%s\" is not a port, 1 to 65535", shown,
+                          server, colon + 1);
+    return FR_OK;
+}
+
 /*
  * HOST,PORT and tcp:HOST,PORT, as sqlcmd takes them, become HOST:PORT: the queue compares
  * servers by name.
@@ -225,7 +241,7 @@ static fr_status settle_server(char **server, const char *shown, struct fr_err *
     bool is_bare_ipv6;
 
     if (given == NULL || (comma = strrchr(given, ',')) == NULL)
-        return FR_OK;
+        return given == NULL ? FR_OK : check_port(given, shown, err);
     if (fr_num_i64(comma + 1, 1, 65535, &port) != FR_OK)
         return fr_err_set(err, FR_EARG,
                           "%s %s: \"%s\" is not a port: HOST:PORT or HOST,PORT", shown,

@@ -35,7 +35,8 @@ fr_status fr_run_is_started(struct fr_control *c, int64_t run_id, bool *started,
 
     *started = st == FR_OK && !params[1].is_null && params[1].number != 0;
     if (st == FR_OK && params[1].is_null)
-        return fr_err_set(err, FR_EARG, "there is no run %lld in the control database",
+        return fr_err_set(err, FR_EARG,
+                          "there is no run %lld in the control database, or it is over",
                           (long long)run_id);
     return st;
 }

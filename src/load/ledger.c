@@ -177,10 +177,20 @@ static void read_head(const struct fr_sql_one *one, struct fr_head *h)
 static fr_status check_identity(const struct fr_sql_one *one,
                                 const struct fr_head_identity *id, struct fr_err *err)
 {
-    static const char cure[] =
-        "; reset the task (or load it anew) to begin from its first row";
     int64_t hash = (int64_t)(id->file.head_hash & INT64_MAX);
+    int64_t rows = fr_sql_one_i64(one, H_ROWS, 0);
+    char cure[200];
 
+    if (rows > 0)
+        snprintf(cure, sizeof cure,
+                 "; %" PRId64 " of its rows are in the table: take them out first, then "
+                 "load it anew (a task of the queue: fullrack reset)",
+                 rows);
+    else
+        snprintf(
+            cure, sizeof cure,
+            "; none of its rows are in the table: load it anew (a task of the queue: "
+            "fullrack reset)");
     if (fr_sql_one_i64(one, H_PLAN_HASH, 0) != (int64_t)id->plan_hash)
         return fr_err_set(err, FR_EARG,
                           "%s was begun with other options or other columns%s",
@@ -188,7 +198,8 @@ static fr_status check_identity(const struct fr_sql_one *one,
     if (fr_sql_one_i64(one, H_SOURCE_BYTES, 0) != id->file.bytes ||
         fr_sql_one_i64(one, H_SOURCE_MTIME, 0) != id->file.mtime_ns ||
         fr_sql_one_i64(one, H_SOURCE_HASH, 0) != hash)
-        return fr_err_set(err, FR_EARG, "%s has changed since its load was begun%s",
+        return fr_err_set(err, FR_EARG,
+                          "%s has changed since its load was begun, or is another file%s",
                           id->source, cure);
     if (fr_sql_one_i64(one, H_OBJECT_ID, 0) != id->object_id ||
         one->values[H_CREATE_DATE] == NULL ||

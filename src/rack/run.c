@@ -77,8 +77,12 @@ static fr_status ask_queue_for_states(struct coordinator *c, struct fr_err *err)
         if (st != FR_OK || !one.found)
             continue;
         json_object_set_new(task, "state", json_string(one.values[0]));
-        json_object_set_new(task, "rows", json_integer(fr_sql_one_i64(&one, 1, 0)));
-        json_object_set_new(task, "rejected", json_integer(fr_sql_one_i64(&one, 2, 0)));
+        /* a cancelled task has no figures of its own there */
+        if (one.values[1] != NULL)
+            json_object_set_new(task, "rows", json_integer(fr_sql_one_i64(&one, 1, 0)));
+        if (one.values[2] != NULL)
+            json_object_set_new(task, "rejected",
+                                json_integer(fr_sql_one_i64(&one, 2, 0)));
         json_object_set_new(task, "exit", json_integer(1));
         if (strcmp(one.values[0], "done") == 0)
             json_object_set_new(task, "error", json_null());

@@ -349,6 +349,10 @@ static fr_status attempt_with_retries(struct worker *w, const struct fr_load_job
                           (uint64_t)w->settings->retry_for_s * 1000)) {
             r->client_cpu_ms = client_cpu_ms;
             r->bytes_sent = bytes_sent;
+            /* what earlier attempts committed is in the table, also when the last one
+             * could not ask */
+            if (r->rows < atomic_load(&w->progress.committed_rows))
+                r->rows = atomic_load(&w->progress.committed_rows);
             /* after a first login a server that stays away is a failed task, not a failed
              * start */
             if (st == FR_ECONNECT && connected)

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #ifdef HAVE_CONFIG_H
@@ -371,6 +372,8 @@ int main(int argc, char **argv)
     fr_log_hold_standard_streams();
     fr_log_init("fullrackd", FR_LOG_WARN);
     signal(SIGPIPE, SIG_IGN);
+    /* the password is in memory: no core file of it */
+    (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     if (o == NULL)
         return EXIT_FAILURE;
     set_defaults(o);

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """What people do to the queue: retry, reset, cancel, purge, verify, --truncate, --resume, joined runs, old versions."""
-import os, signal, subprocess, sys, threading, time
+import fcntl, json, os, pty, signal, subprocess, sys, termios, threading, time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from proxy import Proxy
 from rack import PASSWORD, Rack, check, children_of, equal, main, tests_of, wait_until
@@ -290,6 +290,105 @@ def test_init_upgrades_an_old_control_database(rack):
     rack.fullrack("status", exit=2)
     check("use a newer fullrack" in rack.err, "message", rack.err)
     rack.sql("DELETE FROM dbo.control_version WHERE version = 99", "fullrack")
+
+
+def test_resume_takes_no_truncate(rack):
+    """It would take out what the load has committed, and count it as loaded."""
+    fresh(rack)
+    path = rack.file("rt.tsv", rows_of(10) + "x\tbad\n")
+    rack.fullrack("load", "dbo.t", path, "-b", "4", exit=1)
+    load_id = rack.err.split("load id ")[1].split()[0]
+    equal(count(rack), (8, 8), "two batches")
+    rack.fullrack("load", "dbo.t", path, "-b", "4", "-m", "1", "--resume", load_id, "--truncate", exit=2)
+    check("--truncate would take out" in rack.err, "message", rack.err)
+    equal(count(rack), (8, 8), "nothing is taken out")
+    rack.fullrack("load", "dbo.t", path, "-b", "4", "-m", "1", "--resume", load_id, "-q")
+    equal(count(rack), (10, 10), "rows")
+
+
+def test_one_file_by_several_names(rack):
+    fresh(rack)
+    path = rack.file("one.tsv", rows_of(5))
+    link = os.path.join(rack.dir, "link.tsv")
+    os.path.lexists(link) or os.symlink(path, link)
+    rack.fullrack("add", "dbo.t", path, "-q")
+    for name in (link, os.path.join(rack.dir, ".", "one.tsv"), rack.dir + "//one.tsv"):
+        rack.fullrack("add", "dbo.t", name, exit=2)
+        check("already queued" in rack.err, "message", rack.err)
+        rack.fullrack("load", "dbo.t", path, name, exit=2)
+        check("was given twice" in rack.err, "message", rack.err)
+    rack.fullrack("run", "--workers", "1", "-q")
+    equal(count(rack), (5, 5), "rows")
+
+
+def test_reset_of_an_active_task_is_refused(rack):
+    fresh(rack)
+    rack.fullrack("add", "dbo.t", rack.file("ra.tsv", rows_of(5)), "-q")
+    rack.sql("UPDATE dbo.work_queue SET state = 'active', epoch = 1, lease_until = '2999-01-01'", "fullrack")
+    rack.fullrack("reset", "--all", exit=2)
+    check("is active: cancel it first" in rack.err, "message", rack.err)
+
+
+def test_start_and_join_of_a_run_that_is_over(rack):
+    fresh(rack)
+    rack.fullrack("add", "dbo.t", rack.file("so.tsv", rows_of(5)), "-q")
+    run = str(rack.json("run", "--workers", "1")["run_id"])
+    rack.fullrack("start", run, exit=2)
+    check("or it is over" in rack.err, "message", rack.err)
+    rack.fullrack("run", "--run-id", run, exit=2)
+    check("or it is over" in rack.err, "message", rack.err)
+
+
+def test_errors_that_were_overcome_are_not_the_last_word(rack):
+    """--encrypt prefer met a server without TLS, and went on in clear: no cause of the bad row."""
+    fresh(rack)
+    rack.fullrack("add", "dbo.t", rack.file("ov.tsv", "x\tbad\n"), "-q")
+    rack.fullrack("run", "--workers", "1", exit=1)
+    check("cannot connect" not in rack.err, "message", rack.err)
+
+
+def test_figures_of_a_load_whose_server_died(rack):
+    """What is committed is said, also when the last attempt could not ask."""
+    fresh(rack)
+    path = rack.file("died.tsv", rows_of(400000))
+    load = rack.spawn("load", "dbo.t", path, "-b", "2000", "--retry-for", "2", "--json")
+    wait_until("rows", 60, lambda: count(rack)[0] > 0)
+    rack.kill_server()
+    out, err = load.communicate(timeout=120)
+    rack.server.stdout.close()
+    rack.start()
+    equal(load.returncode, 1, "exit: " + err)
+    rows = count(rack)[0]
+    said = json.loads(out)["rows"]
+    check(0 < said <= rows, "rows that were said, and rows that are there", said, rows)
+
+
+def test_ports_do_not_wrap(rack):
+    for port in ("99999", "0", "abc"):
+        rack.fullrack("query", "SELECT 1", "-S", "127.0.0.1:" + port, exit=2)
+        check("is not a port" in rack.err, "message", rack.err)
+
+
+def test_interrupted_prompt_leaves_the_terminal_as_it_was(rack):
+    master, slave = pty.openpty()
+    before = termios.tcgetattr(slave)
+    env = {k: v for k, v in rack.env().items() if k != "FULLRACK_PASSWORD"}
+
+    def own_terminal():
+        os.setsid()
+        fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    p = subprocess.Popen(rack.command("query", "SELECT 1"), stdin=slave, stdout=slave, stderr=slave, env=env,
+                         preexec_fn=own_terminal)
+    rack.started.append(p)
+    wait_until("the prompt", 30, lambda: not termios.tcgetattr(slave)[3] & termios.ECHO)
+    p.send_signal(signal.SIGINT)
+    p.wait(30)
+    equal(p.returncode, -signal.SIGINT, "ended by the signal")
+    equal(termios.tcgetattr(slave)[3] & termios.ECHO, before[3] & termios.ECHO, "echo")
+    os.close(master)
+    os.close(slave)
 
 
 def test_control_inside_the_target_database(rack):
