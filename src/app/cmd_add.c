@@ -61,8 +61,8 @@ static fr_status some_are_queued(const struct fr_new_task *tasks, size_t count,
 
 /* Where the rows are to go. */
 struct destination {
-    const char *table;
-    char database[FR_NAME_MAX_BYTES]; /* "" = not known */
+    char table[2 * FR_NAME_MAX_BYTES + 8]; /* as given, then as the server calls it */
+    char database[FR_NAME_MAX_BYTES];      /* "" = not known */
 };
 
 static fr_status add_all(struct fr_settings *s, struct fr_control *control,
@@ -134,6 +134,16 @@ static fr_status check_sources(const struct fr_settings *s, const struct sources
     return st;
 }
 
+/* One name for one table, however it was written: the queue compares names. */
+static void name_table(const struct fr_table *t, struct destination *to)
+{
+    static const char regular[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789.";
+
+    snprintf(to->table, sizeof to->table, "%s",
+             strspn(t->display, regular) == strlen(t->display) ? t->display : t->quoted);
+}
+
 /* Table and options as the workers will find them, and the database where none was given;
  * a target that cannot be reached from
  * here is left to them. */
@@ -159,6 +169,8 @@ static fr_status check_target(struct fr_settings *s, const struct fr_connector *
             described, &s->load,
             fr_connector_engine(c, s->load.engine, why, sizeof why)->abilities, &plan,
             err);
+    if (st == FR_OK)
+        name_table(described, to);
     if (st == FR_OK && to->database[0] == '\0')
         st = fr_sql_run(session, "SELECT DB_NAME()", fr_sql_take_one, &one, err);
     if (one.found && one.values[0] != NULL)
@@ -192,11 +204,14 @@ int command_add(struct fr_settings *s, struct fr_arguments *args, struct fr_err 
     struct fr_connector c;
     struct fr_control *control = NULL;
     struct sources list = {0};
-    struct destination to = {.table = args->items[0]};
+    struct destination to = {.database = ""};
     json_t *added = json_array();
     fr_status st;
 
     st = sources_expand(args->items + 1, args->count - 1, true, &list, err);
+    if (st == FR_OK &&
+        snprintf(to.table, sizeof to.table, "%s", args->items[0]) >= (int)sizeof to.table)
+        st = fr_err_set(err, FR_EARG, "the name of the table is too long");
     if (st == FR_OK)
         st = sources_make_canonical(&list, err);
     if (st == FR_OK)

@@ -522,7 +522,8 @@ static fr_status check_unchanged(const struct fr_source *s, struct fr_err *err)
             s->identity.mtime_ns)
         return fr_err_set(err, FR_EDATA,
                           "the file was changed while it was loaded (%lld bytes at the "
-                          "start, %lld now): load it again when it is whole",
+                          "start, %lld now); what is committed stays in the table: take "
+                          "it out before the whole file is loaded anew",
                           (long long)s->identity.bytes, (long long)now.st_size);
     return FR_OK;
 }

@@ -317,6 +317,9 @@ def test_one_file_by_several_names(rack):
         check("already queued" in rack.err, "message", rack.err)
         rack.fullrack("load", "dbo.t", path, name, exit=2)
         check("was given twice" in rack.err, "message", rack.err)
+    for table in ("t", "DBO.T", "[dbo].[t]"):
+        rack.fullrack("add", table, path, exit=2)
+        check("already queued for dbo.t" in rack.err, "message", rack.err)
     rack.fullrack("run", "--workers", "1", "-q")
     equal(count(rack), (5, 5), "rows")
 
