@@ -141,7 +141,7 @@ static fr_status read_row(struct row_reader *r, DBPROCESS *dbproc, size_t column
         r->lengths[i] = 0;
         r->values[i] = NULL;
         /* db-lib gives a NULL pointer for NULL and a length of 0 for an empty string */
-        if (data == NULL && n == 0)
+        if (data == NULL)
             continue;
         if (!add_value(dbproc, dbcoltype(dbproc, column), data, n, &r->text))
             return fr_err_set(err, FR_EPROTO, "column %s of the answer cannot be read",
