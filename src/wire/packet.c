@@ -26,11 +26,6 @@ uint64_t wire_bytes_sent(const struct wire *w)
     return w->bytes_sent;
 }
 
-uint32_t wire_packet_bytes(const struct wire *w)
-{
-    return w->packet_bytes;
-}
-
 const unsigned char *wire_collation(const struct wire *w)
 {
     return w->collation;

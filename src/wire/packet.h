@@ -94,7 +94,6 @@ struct wire_reply {
     bool has_count;     /* some statement counted its rows */
     int64_t rows;       /* of the last that did */
     bool was_attention; /* the reply ended with the answer to an attention */
-    int32_t return_status;
 };
 
 /*
@@ -112,16 +111,11 @@ fr_status wire_read_reply(struct wire *w, struct wire_reply *r, const char *what
 fr_status wire_run(struct wire *w, const char *sql, struct wire_reply *r,
                    const char *what, struct fr_err *err);
 
-/* Ask the server to stop what it does, and read until it says so.  FR_ELOST: no answer;
- * the session is lost. */
-fr_status wire_attention(struct wire *w, struct fr_err *err);
-
 /* Hang up: the session is lost from now on.  A message under way is dropped. */
 void wire_lose(struct wire *w);
 
 /* Payload bytes given to the link so far, headers not counted. */
 uint64_t wire_bytes_sent(const struct wire *w);
-uint32_t wire_packet_bytes(const struct wire *w);
 
 /* The server's collation as five bytes of TYPE_INFO (MS-TDS 2.2.5.1.2). */
 const unsigned char *wire_collation(const struct wire *w);

@@ -307,12 +307,7 @@ static enum step read_login_answer(struct reader *r)
 
 static enum step read_status(struct reader *r)
 {
-    const unsigned char *p = wire_take(r->w, 4);
-
-    if (p == NULL)
-        return STEP_FAULT;
-    r->reply->return_status = (int32_t)u32_of(p);
-    return STEP_GO_ON;
+    return wire_take(r->w, 4) == NULL ? STEP_FAULT : STEP_GO_ON;
 }
 
 static bool is_text(enum fr_sql_type type)
@@ -521,7 +516,7 @@ fr_status wire_read_reply(struct wire *w, struct wire_reply *reply, const char *
         return fr_err_set(err, FR_ELOST, "%s: the connection was lost", what);
     reply->columns = 0;
     reply->has_count = reply->was_attention = false;
-    reply->rows = reply->return_status = 0;
+    reply->rows = 0;
     w->attention_sent = false;
     /* a session that is not open in time is given up, not asked to stop */
     w->asks_to_stop = w->is_logged_in && w->deadline_ms == 0;
@@ -531,26 +526,6 @@ fr_status wire_read_reply(struct wire *w, struct wire_reply *reply, const char *
     w->deadline_ms = w->is_logged_in ? 0 : w->deadline_ms;
     wire_columns_free(&r.columns);
     return st;
-}
-
-fr_status wire_attention(struct wire *w, struct fr_err *err)
-{
-    struct wire_reply reply = {0};
-    struct reader r = {.w = w, .reply = &reply, .caller = FR_OK};
-    enum step end;
-
-    if (w->sql.lost)
-        return fr_err_set(err, FR_ELOST, "the connection was lost");
-    if (!wire_send_attention(w)) {
-        w->fault = WIRE_FAULT_BROKEN;
-        return wire_fault_error(w, "attention", err);
-    }
-    wire_await_attention(w);
-    end = read_tokens(&r);
-    w->attention_sent = false;
-    w->deadline_ms = 0;
-    wire_columns_free(&r.columns);
-    return end == STEP_END ? FR_OK : wire_fault_error(w, "attention", err);
 }
 
 fr_status wire_sending_error(struct wire_out *o, const char *what, struct fr_err *err)
