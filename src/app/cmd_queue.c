@@ -263,7 +263,9 @@ int command_reset(struct fr_settings *s, struct fr_arguments *args, struct fr_er
         }
         st = close_head(&a, t, true, &rows, err);
         if (st == FR_OK)
-            st = fr_admin_reset(a.control, t, t->truncate_group, &changed, err);
+            st = fr_admin_reset(a.control, t,
+                                t->truncate_group[0] == '\0' ? NULL : t->truncate_group,
+                                &changed, err);
         if (st == FR_OK && changed) {
             warn_of_rows(t, rows, will_be_emptied(t, &all));
             note(&a, t, rows);

@@ -84,10 +84,11 @@ struct fr_sql_param fr_sql_in_int(const char *name, int64_t number)
     return (struct fr_sql_param){.name = name, .type = FR_SQL_INT, .number = number};
 }
 
-struct fr_sql_param fr_sql_in_int_or_null(const char *name, int64_t number, bool is_null)
+struct fr_sql_param fr_sql_in_or_null(const char *name, enum fr_sql_type type,
+                                      int64_t number)
 {
     return (struct fr_sql_param){
-        .name = name, .type = FR_SQL_INT, .number = number, .is_null = is_null};
+        .name = name, .type = type, .number = number, .is_null = number < 0};
 }
 
 struct fr_sql_param fr_sql_in_bit(const char *name, bool bit)
@@ -131,7 +132,7 @@ fr_status fr_sql_rename(const char *sql, const struct fr_sql_name *names, size_t
     return out->failed ? fr_err_set(err, FR_ENOMEM, "no memory for a statement") : FR_OK;
 }
 
-fr_status fr_sql_declare_params(const struct fr_sql_param *params, size_t count,
+static fr_status declare_params(const struct fr_sql_param *params, size_t count,
                                 const char *nvarchar, struct fr_buf *out,
                                 struct fr_err *err)
 {
@@ -149,4 +150,28 @@ fr_status fr_sql_declare_params(const struct fr_sql_param *params, size_t count,
                       types[params[i].type], params[i].is_output ? " OUTPUT" : "");
     return out->failed ? fr_err_set(err, FR_EARG, "the parameter list is too long")
                        : FR_OK;
+}
+
+fr_status fr_sql_run_as_call(struct fr_sql *s, const char *sql,
+                             struct fr_sql_param *params, size_t count, fr_sql_row_fn row,
+                             void *ctx, struct fr_err *err)
+{
+    struct fr_sql_param all[FR_SQL_MAX_PARAMS];
+    struct fr_buf declared;
+    fr_status st;
+
+    if (count + 2 > FR_SQL_MAX_PARAMS)
+        return fr_err_set(err, FR_EARG, "more than %d parameters", FR_SQL_MAX_PARAMS - 2);
+    fr_buf_init(&declared, s->ops->declared_max_bytes);
+    st = declare_params(params, count, s->ops->nvarchar, &declared, err);
+    if (st == FR_OK) {
+        all[0] = fr_sql_in_text("@stmt", sql);
+        /* db-lib cannot send an empty text */
+        all[1] = fr_sql_in_text("@params", count == 0 ? NULL : fr_buf_text(&declared));
+        memcpy(all + 2, params, count * sizeof *params);
+        st = s->ops->call(s, "sp_executesql", all, count + 2, row, ctx, err);
+        memcpy(params, all + 2, count * sizeof *params);
+    }
+    fr_buf_free(&declared);
+    return st;
 }

@@ -70,6 +70,10 @@ struct fr_sql_ops {
                       struct fr_sql_param *params, size_t count, fr_sql_row_fn row,
                       void *ctx, struct fr_err *err);
     void (*close)(struct fr_sql *s); /* frees s */
+    /* for fr_sql_run_as_call(): how text parameters are declared, and how long the
+     * declarations of all may be */
+    const char *nvarchar;
+    size_t declared_max_bytes;
 };
 
 struct fr_sql {
@@ -116,19 +120,19 @@ struct fr_sql_name {
 fr_status fr_sql_rename(const char *sql, const struct fr_sql_name *names, size_t count,
                         struct fr_buf *out, struct fr_err *err);
 
-/*
- * The parameters as sp_executesql wants them declared: "@a int, @b uniqueidentifier
- * OUTPUT".  nvarchar: the type of FR_SQL_NVARCHAR, whose longest text depends on the
- * client.  FR_EARG: too long for out.
- */
-fr_status fr_sql_declare_params(const struct fr_sql_param *params, size_t count,
-                                const char *nvarchar, struct fr_buf *out,
-                                struct fr_err *err);
+/* run_params of a client whose own work is `call`: sp_executesql.  FR_EARG: too many
+ * parameters. */
+enum { FR_SQL_MAX_PARAMS = 64 };
+fr_status fr_sql_run_as_call(struct fr_sql *s, const char *sql,
+                             struct fr_sql_param *params, size_t count, fr_sql_row_fn row,
+                             void *ctx, struct fr_err *err);
 
 /* Makers of parameters, to keep call sites to one line each. */
 struct fr_sql_param fr_sql_in_i64(const char *name, int64_t number);
 struct fr_sql_param fr_sql_in_int(const char *name, int64_t number);
-struct fr_sql_param fr_sql_in_int_or_null(const char *name, int64_t number, bool is_null);
+/* INT or BIGINT; below 0 = NULL */
+struct fr_sql_param fr_sql_in_or_null(const char *name, enum fr_sql_type type,
+                                      int64_t number);
 struct fr_sql_param fr_sql_in_bit(const char *name, bool bit);
 struct fr_sql_param fr_sql_in_text(const char *name, const char *text); /* NULL = NULL */
 struct fr_sql_param fr_sql_in_guid(const char *name, const char *text);

@@ -84,19 +84,13 @@ static fr_status take_task(void *ctx, const struct fr_sql_row *row, struct fr_er
     return FR_OK;
 }
 
-static struct fr_sql_param narrow(const char *name, enum fr_sql_type type, int64_t v)
-{
-    return (struct fr_sql_param){
-        .name = name, .type = type, .number = v, .is_null = v < 0};
-}
-
 fr_status fr_admin_list(struct fr_control *c, const struct fr_task_filter *f,
                         struct fr_queued_tasks *out, struct fr_err *err)
 {
     struct fr_sql_param params[] = {
-        narrow("@task_id", FR_SQL_BIGINT, f->task_id),
-        narrow("@run_id", FR_SQL_BIGINT, f->run_id),
-        narrow("@days", FR_SQL_INT, f->days),
+        fr_sql_in_or_null("@task_id", FR_SQL_BIGINT, f->task_id),
+        fr_sql_in_or_null("@run_id", FR_SQL_BIGINT, f->run_id),
+        fr_sql_in_or_null("@days", FR_SQL_INT, f->days),
     };
 
     return fr_control_run(c, fr_stmt_queue_tasks, params, COUNT_OF(params), take_task,
@@ -120,22 +114,14 @@ fr_status fr_admin_retry(struct fr_control *c, const struct fr_task_filter *f,
                          int64_t *changed, struct fr_err *err)
 {
     struct fr_sql_param params[] = {
-        narrow("@task_id", FR_SQL_BIGINT, f->task_id),
-        narrow("@run_id", FR_SQL_BIGINT, f->run_id),
+        fr_sql_in_or_null("@task_id", FR_SQL_BIGINT, f->task_id),
+        fr_sql_in_or_null("@run_id", FR_SQL_BIGINT, f->run_id),
         fr_sql_out("@changed", FR_SQL_INT),
     };
     fr_status st = control_call(c, "dbo.sp_retry_work", params, COUNT_OF(params), err);
 
     *changed = st == FR_OK ? params[2].number : 0;
     return st;
-}
-
-static struct fr_sql_param guid_or_null(const char *name, const char *guid)
-{
-    bool none = guid == NULL || guid[0] == '\0';
-
-    return (struct fr_sql_param){
-        .name = name, .type = FR_SQL_GUID, .text = none ? NULL : guid, .is_null = none};
 }
 
 fr_status fr_admin_reset(struct fr_control *c, const struct fr_queued_task *t,
@@ -145,7 +131,7 @@ fr_status fr_admin_reset(struct fr_control *c, const struct fr_queued_task *t,
         fr_sql_in_i64("@task_id", t->task_id),
         fr_sql_in_guid("@load_id", t->load_id),
         fr_sql_in_bit("@unclaimed", t->epoch == 0),
-        guid_or_null("@truncate_group", truncate_group),
+        fr_sql_in_guid("@truncate_group", truncate_group),
         fr_sql_out("@changed", FR_SQL_BIT),
     };
     fr_status st = control_call(c, "dbo.sp_reset_work", params, COUNT_OF(params), err);

@@ -47,7 +47,7 @@ fr_status fr_run_end(struct fr_control *c, int64_t run_id, const struct fr_run_t
     struct fr_sql_param params[] = {
         fr_sql_in_i64("@run_id", run_id),
         fr_sql_in_text("@state", t->state),
-        fr_sql_in_int_or_null("@start_skew_ms", t->start_skew_ms, t->start_skew_ms < 0),
+        fr_sql_in_or_null("@start_skew_ms", FR_SQL_INT, t->start_skew_ms),
         fr_sql_in_int("@doubled_schedulers", t->doubled_schedulers),
         fr_sql_in_i64("@rows_loaded", t->rows),
         fr_sql_in_i64("@rows_rejected", t->rejected),
@@ -79,25 +79,19 @@ fr_status fr_worker_add(struct fr_control *c, struct fr_worker_id *w, struct fr_
     return st;
 }
 
-static struct fr_sql_param in_or_null(const char *name, enum fr_sql_type type, int64_t v)
-{
-    return (struct fr_sql_param){
-        .name = name, .type = type, .number = v, .is_null = v < 0};
-}
-
 fr_status fr_worker_set(struct fr_control *c, const struct fr_worker_id *w,
                         const struct fr_worker_state *state, struct fr_err *err)
 {
     struct fr_sql_param params[] = {
         fr_sql_in_i64("@worker_id", w->worker_id),
         fr_sql_in_text("@state", state->state),
-        in_or_null("@spid", FR_SQL_INT, state->spid),
-        in_or_null("@scheduler_id", FR_SQL_INT, state->scheduler_id),
-        in_or_null("@client_cpu_id", FR_SQL_INT, state->client_cpu_id),
-        in_or_null("@pin_attempts", FR_SQL_INT, state->pin_attempts),
-        in_or_null("@task_id", FR_SQL_BIGINT, state->task_id),
-        in_or_null("@rows_loaded", FR_SQL_BIGINT, state->rows),
-        in_or_null("@bytes_read", FR_SQL_BIGINT, state->bytes_read),
+        fr_sql_in_or_null("@spid", FR_SQL_INT, state->spid),
+        fr_sql_in_or_null("@scheduler_id", FR_SQL_INT, state->scheduler_id),
+        fr_sql_in_or_null("@client_cpu_id", FR_SQL_INT, state->client_cpu_id),
+        fr_sql_in_or_null("@pin_attempts", FR_SQL_INT, state->pin_attempts),
+        fr_sql_in_or_null("@task_id", FR_SQL_BIGINT, state->task_id),
+        fr_sql_in_or_null("@rows_loaded", FR_SQL_BIGINT, state->rows),
+        fr_sql_in_or_null("@bytes_read", FR_SQL_BIGINT, state->bytes_read),
     };
 
     return control_call(c, "dbo.sp_set_worker", params, COUNT_OF(params), err);

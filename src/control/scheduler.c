@@ -9,7 +9,7 @@ fr_status fr_scheduler_claim(struct fr_control *c, const struct fr_worker_id *w,
 {
     char token[FR_GUID_TEXT_BYTES];
     struct fr_sql_param params[] = {
-        fr_sql_in_int_or_null("@scheduler_id", scheduler_id, scheduler_id < 0),
+        fr_sql_in_or_null("@scheduler_id", FR_SQL_INT, scheduler_id),
         fr_sql_in_i64("@run_id", w->run_id),
         fr_sql_in_text("@worker", w->name),
         fr_sql_in_text("@host", w->host),

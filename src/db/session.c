@@ -8,12 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-enum {
-    MAX_COLUMNS = 4096,
-    MAX_ROW_TEXT_BYTES = 256 << 20,
-    MAX_PARAM_TEXT_BYTES = 4000,
-    MAX_PARAMS = 64
-};
+enum { MAX_COLUMNS = 4096, MAX_ROW_TEXT_BYTES = 256 << 20, MAX_PARAM_TEXT_BYTES = 4000 };
 
 static bool add_datetime_all(struct fr_buf *out, const BYTE *data)
 {
@@ -376,14 +371,14 @@ static fr_status db_call(struct fr_sql *sql, const char *procedure,
                          void *ctx, struct fr_err *err)
 {
     struct db_session *s = (struct db_session *)sql;
-    union param_value values[MAX_PARAMS];
+    union param_value values[FR_SQL_MAX_PARAMS];
     fr_status st = begin_call(s, err);
 
     if (st != FR_OK)
         return st;
-    if (count > MAX_PARAMS)
+    if (count > FR_SQL_MAX_PARAMS)
         return fr_err_set(err, FR_EARG, "%s: more than %d parameters", procedure,
-                          MAX_PARAMS);
+                          FR_SQL_MAX_PARAMS);
     if (dbrpcinit(s->dbproc, procedure, 0) == FAIL)
         return outcome(s, procedure, err);
     for (size_t i = 0; i < count && st == FR_OK; i++)
@@ -401,29 +396,6 @@ static fr_status db_call(struct fr_sql *sql, const char *procedure,
     return st == FR_OK ? read_outputs(s, params, count, err) : st;
 }
 
-static fr_status db_run_params(struct fr_sql *sql, const char *text,
-                               struct fr_sql_param *params, size_t count,
-                               fr_sql_row_fn row, void *ctx, struct fr_err *err)
-{
-    struct fr_sql_param all[MAX_PARAMS];
-    struct fr_buf declared;
-    fr_status st;
-
-    if (count + 2 > MAX_PARAMS)
-        return fr_err_set(err, FR_EARG, "more than %d parameters", MAX_PARAMS - 2);
-    fr_buf_init(&declared, MAX_PARAM_TEXT_BYTES);
-    st = fr_sql_declare_params(params, count, "nvarchar(4000)", &declared, err);
-    if (st == FR_OK) {
-        all[0] = fr_sql_in_text("@stmt", text);
-        all[1] = fr_sql_in_text("@params", count == 0 ? NULL : fr_buf_text(&declared));
-        memcpy(all + 2, params, count * sizeof *params);
-        st = db_call(sql, "sp_executesql", all, count + 2, row, ctx, err);
-        memcpy(params, all + 2, count * sizeof *params);
-    }
-    fr_buf_free(&declared);
-    return st;
-}
-
 static void db_close(struct fr_sql *sql)
 {
     struct db_session *s = (struct db_session *)sql;
@@ -434,5 +406,9 @@ static void db_close(struct fr_sql *sql)
     free(s);
 }
 
-const struct fr_sql_ops fr_db_session_ops = {
-    .run = db_run, .run_params = db_run_params, .call = db_call, .close = db_close};
+const struct fr_sql_ops fr_db_session_ops = {.run = db_run,
+                                             .run_params = fr_sql_run_as_call,
+                                             .call = db_call,
+                                             .close = db_close,
+                                             .nvarchar = "nvarchar(4000)",
+                                             .declared_max_bytes = MAX_PARAM_TEXT_BYTES};

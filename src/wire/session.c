@@ -8,7 +8,6 @@
 #include <string.h>
 
 enum {
-    MAX_PARAMS = 64,
     MAX_SQL_BYTES = 256 << 20,
     MAX_DECLARED_BYTES = 64 << 10,
     MAX_INLINE_BYTES = 8000, /* longer texts go as nvarchar(max) */
@@ -241,9 +240,9 @@ static fr_status session_call(struct fr_sql *sql, const char *procedure,
 
     if (sql->lost)
         return fr_err_set(err, FR_ELOST, "the connection was lost");
-    if (count > MAX_PARAMS)
+    if (count > FR_SQL_MAX_PARAMS)
         return fr_err_set(err, FR_EARG, "%s: more than %d parameters", procedure,
-                          MAX_PARAMS);
+                          FR_SQL_MAX_PARAMS);
     fr_buf_init(&message, MAX_SQL_BYTES);
     put_headers(w, &message);
     st = put_procedure(procedure, &message, err);
@@ -260,35 +259,14 @@ static fr_status session_call(struct fr_sql *sql, const char *procedure,
     return st;
 }
 
-static fr_status session_run_params(struct fr_sql *sql, const char *text,
-                                    struct fr_sql_param *params, size_t count,
-                                    fr_sql_row_fn row, void *ctx, struct fr_err *err)
-{
-    struct fr_sql_param all[MAX_PARAMS];
-    struct fr_buf declared;
-    fr_status st;
-
-    if (count + 2 > MAX_PARAMS)
-        return fr_err_set(err, FR_EARG, "more than %d parameters", MAX_PARAMS - 2);
-    fr_buf_init(&declared, MAX_DECLARED_BYTES);
-    st = fr_sql_declare_params(params, count, "nvarchar(max)", &declared, err);
-    if (st == FR_OK) {
-        all[0] = fr_sql_in_text("@stmt", text);
-        all[1] = fr_sql_in_text("@params", fr_buf_text(&declared));
-        memcpy(all + 2, params, count * sizeof *params);
-        st = session_call(sql, "sp_executesql", all, count + 2, row, ctx, err);
-        memcpy(params, all + 2, count * sizeof *params);
-    }
-    fr_buf_free(&declared);
-    return st;
-}
-
 static void session_close(struct fr_sql *sql)
 {
     wire_free(wire_of(sql));
 }
 
 const struct fr_sql_ops wire_session_ops = {.run = session_run,
-                                            .run_params = session_run_params,
+                                            .run_params = fr_sql_run_as_call,
                                             .call = session_call,
-                                            .close = session_close};
+                                            .close = session_close,
+                                            .nvarchar = "nvarchar(max)",
+                                            .declared_max_bytes = MAX_DECLARED_BYTES};
