@@ -45,6 +45,10 @@ struct fr_settings {
     /* loads */
     struct fr_load_options load;
     char *resume; /* a load id */
+    char *split;  /* SIZE, or N ranges */
+    /* check */
+    char *ddl_file; /* a CREATE TABLE instead of a server */
+    bool suggest_table;
     /* queue and runs */
     int64_t priority;
     int64_t max_attempts;
@@ -79,7 +83,7 @@ enum fr_option_group {
     FR_GROUP_CONNECTION = 1, /* server, user, password, ... */
     FR_GROUP_CONTROL = 2,    /* control database */
     FR_GROUP_OUTPUT = 4,     /* --json, -q, -v, --config, --help */
-    FR_GROUP_LOAD = 8,       /* format options: load, add */
+    FR_GROUP_LOAD = 8,       /* format options: load, add, check */
     FR_GROUP_QUEUE = 16,     /* add */
     FR_GROUP_RUN = 32,       /* load, run, worker */
     FR_GROUP_CHILD = 64,     /* internal: a coordinator's child */
@@ -93,7 +97,9 @@ enum fr_option_group {
     FR_GROUP_LEDGER = 16384, /* init */
     FR_GROUP_TASKS = 32768,  /* retry, reset, cancel, purge, verify */
     FR_GROUP_PURGE = 65536,
-    FR_GROUP_WATCH = 131072 /* status */
+    FR_GROUP_WATCH = 131072, /* status */
+    FR_GROUP_SPLIT = 262144, /* load, add */
+    FR_GROUP_CHECK = 524288
 };
 
 struct fr_arguments {

@@ -13,7 +13,7 @@ libfrclient_a_SOURCES += \
 	src/load/gunzip.c src/load/gunzip.h \
 	src/load/encoding.c src/load/encoding.h \
 	src/load/reader.c src/load/reader.h \
-	src/load/plan.c src/load/plan.h \
+	src/load/plan.c src/load/plan_map.c src/load/plan_row.c src/load/plan.h src/load/plan_priv.h \
 	src/load/hint.c src/load/hint.h \
 	src/load/direct.c src/load/direct.h src/load/digits.h \
 	src/load/reject.c src/load/reject.h \

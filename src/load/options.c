@@ -6,6 +6,7 @@
 void fr_load_options_init(struct fr_load_options *o)
 {
     memset(o, 0, sizeof *o);
+    o->header = FR_HEADER_UNSET;
     o->first_row = 1;
     o->batch_rows = FR_BATCH_ROWS_AUTO;
     o->trailing_blanks = FR_BLANKS_UNSET;
@@ -24,7 +25,10 @@ void fr_load_options_free(struct fr_load_options *o)
     free(o->field_terminator);
     free(o->row_terminator);
     free(o->quote);
+    free(o->escape);
     free(o->columns);
+    free(o->widths);
+    free(o->format_file);
     free(o->encoding);
     free(o->decimal);
     free(o->error_file);

@@ -13,8 +13,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum fr_format { FR_FORMAT_AUTO, FR_FORMAT_CSV, FR_FORMAT_DELIMITED, FR_FORMAT_BCP };
-enum fr_header { FR_HEADER_NONE, FR_HEADER_SKIP, FR_HEADER_MATCH };
+/* The order is kept: a load's plan hash has the number. */
+enum fr_format {
+    FR_FORMAT_AUTO,
+    FR_FORMAT_CSV,
+    FR_FORMAT_DELIMITED,
+    FR_FORMAT_BCP,
+    FR_FORMAT_FIXED,
+    FR_FORMAT_NATIVE
+};
+/* Unset: found with --format auto, else none. */
+enum fr_header { FR_HEADER_UNSET = -1, FR_HEADER_NONE, FR_HEADER_SKIP, FR_HEADER_MATCH };
 enum fr_empty { FR_EMPTY_AUTO, FR_EMPTY_NULL, FR_EMPTY_EMPTY };
 /* Unset keeps them where the library does; keep insists. */
 enum fr_blanks { FR_BLANKS_UNSET = -1, FR_BLANKS_KEEP, FR_BLANKS_TRIM, FR_BLANKS_ERROR };
@@ -33,8 +42,13 @@ struct fr_load_options {
     char *field_terminator; /* as given: C escapes, 0x.. ; NULL = the format's default */
     char *row_terminator;   /* as given; NULL or "auto" = LF or CRLF */
     char *quote;            /* one byte; NULL = '"' */
-    int64_t header;         /* enum fr_header */
-    char *columns;          /* a,b,-,c; NULL = by position */
+    char
+        *escape; /* one byte, in front of a quote inside quotes; NULL = the quote twice */
+    int64_t header;            /* enum fr_header */
+    char *columns;             /* a,b,-,c; NULL = by position */
+    char *widths;              /* 3,10,...: of a fixed file's fields, in bytes */
+    char *format_file;         /* path of a bcp format file, text or XML */
+    bool unicode_native;       /* a native file written by bcp -N */
     struct fr_text_list nulls; /* --null */
     int64_t empty;             /* enum fr_empty */
     bool keep_nulls;

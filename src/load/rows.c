@@ -228,7 +228,7 @@ fr_status loader_read_header(struct loader *l, struct fr_reader *reader,
     struct fr_record rec = {.fields = l->fields};
     fr_status st = FR_OK;
 
-    if (l->job->options->header == FR_HEADER_NONE)
+    if (l->job->options->header <= FR_HEADER_NONE)
         return FR_OK;
     do {
         st = next_record(l, reader, &rec, err);
@@ -265,7 +265,7 @@ fr_status loader_relearn_mapping(struct loader *l, struct fr_err *err)
     int64_t row = 1;
     fr_status st;
 
-    if (mapped && l->job->options->header == FR_HEADER_NONE)
+    if (mapped && l->job->options->header <= FR_HEADER_NONE)
         return FR_OK;
     st = fr_source_open(l->job->source, l->job->options->encoding, l->job->stop, &source,
                         err);

@@ -1,0 +1,166 @@
+/* Which field goes to which column: by position, --columns, or a header. */
+#include "load/plan_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool plan_is_insertable(const struct fr_plan *p, const struct fr_column *c)
+{
+    return !c->computed && (!c->identity || p->options->keep_identity);
+}
+
+bool plan_maps_by_name(const struct fr_load_options *o)
+{
+    return o->columns != NULL || o->header == FR_HEADER_MATCH;
+}
+
+static fr_status map_column(struct fr_plan *p, size_t field, size_t column,
+                            struct fr_err *err)
+{
+    const struct fr_column *c = &p->table->columns[column];
+
+    if (c->type == FR_TYPE_UNSUPPORTED ||
+        ((c->type == FR_TYPE_XML || c->type == FR_TYPE_CLR) &&
+         (p->abilities & FR_BULK_XML_CLR) == 0))
+        return fr_err_set(
+            err, FR_EARG,
+            "column %s has type %s, whose values cannot be loaded: leave it "
+            "out with --columns",
+            c->name, c->type_name);
+    if (p->is_sent[column])
+        return fr_err_set(err, FR_EARG, "column %s is named twice: - drops a field",
+                          c->name);
+    p->is_sent[column] = true;
+    p->fields[field].column = column;
+    return fr_converter_init(&p->fields[field].converter, c, p->options, err);
+}
+
+static fr_status check_required(const struct fr_plan *p, struct fr_err *err)
+{
+    for (size_t i = 0; i < p->table->column_count; i++) {
+        const struct fr_column *c = &p->table->columns[i];
+
+        if (plan_is_insertable(p, c) && !c->identity && !p->is_sent[i] && !c->nullable &&
+            !c->has_default)
+            return fr_err_set(
+                err, FR_EARG,
+                "column %s of %s is NOT NULL, has no default and gets no field: name "
+                "its field in --columns or the header",
+                c->name, p->table->display);
+    }
+    return FR_OK;
+}
+
+static fr_status reserve_fields(struct fr_plan *p, size_t count, struct fr_err *err)
+{
+    p->fields = calloc(count == 0 ? 1 : count, sizeof *p->fields);
+    if (p->fields == NULL)
+        return fr_err_set(err, FR_ENOMEM, "no memory for a plan");
+    p->field_count = count;
+    return FR_OK;
+}
+
+static fr_status unknown_column(const struct fr_plan *p, const char *name, size_t n,
+                                const char *where, struct fr_err *err)
+{
+    char list[600];
+    char shown[FR_PRINTABLE_BYTES + 4];
+
+    fr_printable(name, n, shown);
+    return fr_err_set(err, FR_EARG, "%s: %s has no column \"%s\"; it has: %s", where,
+                      p->table->display, shown,
+                      fr_table_list_columns(p->table, list, sizeof list));
+}
+
+/* One name of --columns or of a header. */
+static fr_status map_name(struct fr_plan *p, size_t field, const char *name, size_t n,
+                          const char *where, struct fr_err *err)
+{
+    size_t column = fr_table_find_column(p->table, name, n);
+
+    if (column == p->table->column_count)
+        return unknown_column(p, name, n, where, err);
+    if (!plan_is_insertable(p, &p->table->columns[column])) {
+        /* the server makes the value: the field is read and dropped, as bcp does */
+        p->fields[field].dropped = true;
+        return FR_OK;
+    }
+    if (map_column(p, field, column, err) != FR_OK)
+        return fr_err_wrap(err, "%s", where);
+    return FR_OK;
+}
+
+fr_status plan_map_columns_option(struct fr_plan *p, struct fr_err *err)
+{
+    const char *text = p->options->columns;
+    size_t count = 1;
+    fr_status st;
+
+    for (const char *c = text; *c != '\0'; c++)
+        count += *c == ',' ? 1 : 0;
+    if (count > FR_MAX_FIELDS)
+        return fr_err_set(err, FR_EARG, "--columns: more than %d fields", FR_MAX_FIELDS);
+    st = reserve_fields(p, count, err);
+    for (size_t i = 0; st == FR_OK && i < count; i++) {
+        size_t n = strcspn(text, ",");
+        const char *name = text;
+        size_t bytes = n;
+
+        fr_trim_blanks(&name, &bytes);
+        if (bytes == 1 && *name == '-')
+            p->fields[i].dropped = true;
+        else
+            st = map_name(p, i, name, bytes, "--columns", err);
+        text += n + 1;
+    }
+    if (st == FR_OK)
+        st = check_required(p, err);
+    p->mapped = st == FR_OK;
+    return st;
+}
+
+fr_status fr_plan_map_header(struct fr_plan *p, const struct fr_record *header,
+                             struct fr_err *err)
+{
+    fr_status st = reserve_fields(p, header->count, err);
+
+    if (st == FR_OK && header->count > FR_MAX_FIELDS)
+        st = fr_err_set(err, FR_EARG, "header: more than %d fields", FR_MAX_FIELDS);
+    for (size_t i = 0; st == FR_OK && i < header->count; i++) {
+        struct fr_field f = header->fields[i];
+
+        if (f.has_quotes)
+            st = plan_unquote(p, &f, err);
+        fr_trim_blanks(&f.p, &f.n);
+        if (st == FR_OK)
+            st = map_name(p, i, f.p, f.n, "header", err);
+    }
+    if (st == FR_OK)
+        st = check_required(p, err);
+    p->mapped = st == FR_OK;
+    return st;
+}
+
+fr_status fr_plan_map_count(struct fr_plan *p, size_t fields, bool *mapped,
+                            struct fr_err *err)
+{
+    const struct fr_table *t = p->table;
+    bool all = fields == t->column_count;
+    size_t at = 0;
+    fr_status st;
+
+    *mapped = p->mapped;
+    if (p->mapped || plan_maps_by_name(p->options) || (!all && fields != p->insertable))
+        return FR_OK;
+    st = reserve_fields(p, fields, err);
+    for (size_t i = 0; st == FR_OK && i < t->column_count; i++) {
+        if (plan_is_insertable(p, &t->columns[i]))
+            st = map_column(p, at++, i, err);
+        else if (all)
+            p->fields[at++].dropped = true;
+    }
+    if (st == FR_OK)
+        st = check_required(p, err);
+    p->mapped = *mapped = st == FR_OK;
+    return st;
+}

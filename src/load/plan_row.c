@@ -1,0 +1,261 @@
+/* A row's fields into the engine's cells, or the reason why not. */
+#include "load/plan_priv.h"
+
+#include "base/utf8.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+fr_status plan_unquote(struct fr_plan *p, struct fr_field *f, struct fr_err *err)
+{
+    if (p->scratch_bytes < f->n) {
+        char *grown = realloc(p->scratch, f->n * 2);
+
+        if (grown == NULL)
+            return fr_err_set(err, FR_ENOMEM, "no memory for a field of %zu bytes", f->n);
+        p->scratch = grown;
+        p->scratch_bytes = f->n * 2;
+    }
+    f->n = fr_field_unquote(p->splitter, f, p->scratch);
+    f->p = p->scratch;
+    return FR_OK;
+}
+
+/* char and nchar get their blanks back from the server; the library leaves a text's first
+ * character, be it a blank. */
+static void count_trimmed(struct fr_plan *p, const struct fr_column *column,
+                          const struct fr_converter *c, const struct fr_field *f)
+{
+    bool asked = p->options->trailing_blanks == FR_BLANKS_TRIM;
+
+    if (c->is_text && f->n > (asked ? 0 : 1) && f->p[f->n - 1] == ' ' &&
+        (asked || p->library_trims) && column->type != FR_TYPE_CHAR &&
+        column->type != FR_TYPE_NCHAR)
+        p->trimmed_values++;
+}
+
+static bool is_null_token(const struct fr_load_options *o, const char *p, size_t n)
+{
+    for (size_t i = 0; i < o->nulls.count; i++)
+        if (strlen(o->nulls.items[i]) == n && memcmp(o->nulls.items[i], p, n) == 0)
+            return true;
+    return false;
+}
+
+static bool is_null(const struct fr_plan *p, const struct fr_field *f,
+                    const struct fr_converter *c)
+{
+    const struct fr_load_options *o = p->options;
+
+    if (!f->quoted && o->nulls.count > 0 && is_null_token(o, f->p, f->n))
+        return true;
+    if (f->n > 0)
+        return false;
+    if (!c->is_text || o->empty == FR_EMPTY_NULL)
+        return true;
+    return o->empty == FR_EMPTY_AUTO && !f->quoted;
+}
+
+static fr_status refuse_row(struct fr_row_error *bad, const struct fr_column *column,
+                            const struct fr_field *f, const char *reason)
+{
+    bad->column = column->name;
+    bad->has_value = f != NULL;
+    if (f != NULL)
+        fr_printable(f->p, f->n, bad->value);
+    snprintf(bad->reason, sizeof bad->reason, "%s", reason);
+    return FR_EDATA;
+}
+
+static bool takes_null(const struct fr_plan *p, const struct fr_column *c)
+{
+    return c->nullable || (c->has_default && !p->hints.options.keep_nulls &&
+                           (p->abilities & FR_BULK_NULL_DEFAULTS) != 0);
+}
+
+static fr_status set_null(const struct fr_plan *p, const struct fr_column *column,
+                          struct fr_cell *cell, struct fr_row_error *bad)
+{
+    if (!takes_null(p, column))
+        return refuse_row(
+            bad, column, NULL,
+            column->has_default && !p->hints.options.keep_nulls
+                ? "is NULL; the bcp engine cannot let a NOT NULL column take its default"
+                : "is NULL, which the column does not take");
+    *cell->length = FR_CELL_NULL;
+    return FR_OK;
+}
+
+static fr_status convert_field(struct fr_plan *p, const struct plan_field *pf,
+                               struct fr_field f, struct fr_bulk *bulk,
+                               struct fr_row_error *bad, struct fr_err *err)
+{
+    const struct fr_column *column = &p->table->columns[pf->column];
+    struct fr_cell *cell = &bulk->cells[pf->column];
+    struct fr_reason reason;
+    enum fr_conversion got;
+    fr_status st;
+
+    if (f.n > p->options->max_field_bytes)
+        return refuse_row(bad, column, &f, "is longer than --max-field-bytes");
+    if (f.has_quotes) {
+        st = plan_unquote(p, &f, err);
+        if (st != FR_OK)
+            return st;
+    } else if (p->options->trim && !f.quoted) {
+        fr_trim_blanks(&f.p, &f.n);
+    }
+    if (is_null(p, &f, &pf->converter))
+        return set_null(p, column, cell, bad);
+    if (p->library_trims && pf->converter.is_text && f.n == 1 && f.p[0] == '\0')
+        return refuse_row(
+            bad, column, &f,
+            "is one NUL character, which this db-lib takes for an empty text");
+    got = pf->converter.convert(&pf->converter, f.p, f.n, cell, &reason);
+    while (got == FR_NEEDS_ROOM) {
+        st = bulk->ops->grow(bulk, pf->column, reason.need_bytes, err);
+        if (st != FR_OK)
+            return st;
+        got = pf->converter.convert(&pf->converter, f.p, f.n, cell, &reason);
+    }
+    if (got == FR_REFUSED)
+        return refuse_row(bad, column, &f, reason.text);
+    count_trimmed(p, column, &pf->converter, &f);
+    return FR_OK;
+}
+
+fr_status fr_plan_convert(struct fr_plan *p, const struct fr_record *rec,
+                          struct fr_bulk *bulk, struct fr_row_error *bad,
+                          struct fr_err *err)
+{
+    for (size_t i = 0; i < p->field_count; i++) {
+        fr_status st;
+
+        if (p->fields[i].dropped)
+            continue;
+        st = convert_field(p, &p->fields[i], rec->fields[i], bulk, bad, err);
+        if (st != FR_OK)
+            return st;
+    }
+    return FR_OK;
+}
+
+static fr_status make_direct(struct fr_plan *p, struct fr_err *err)
+{
+    struct fr_direct_field *fields = calloc(p->field_count + 1, sizeof *fields);
+    fr_status st;
+
+    if (fields == NULL)
+        return fr_err_set(err, FR_ENOMEM, "no memory for a plan");
+    for (size_t i = 0; i < p->field_count; i++) {
+        const struct plan_field *pf = &p->fields[i];
+        const struct fr_column *c = &p->table->columns[pf->column];
+
+        if (!pf->dropped)
+            fields[i] = (struct fr_direct_field){.column = c,
+                                                 .converter = &pf->converter,
+                                                 .index = pf->column,
+                                                 .takes_null = takes_null(p, c)};
+    }
+    st = fr_direct_new(fields, p->field_count, p->options, &p->direct, err);
+    free(fields);
+    p->direct_asked = true;
+    return st == FR_EMPTY ? FR_OK : st;
+}
+
+fr_status fr_plan_send_direct(struct fr_plan *p, const struct fr_record *rec,
+                              struct fr_bulk *bulk, struct fr_err *err)
+{
+    unsigned char *at, *end;
+    fr_status st = FR_OK;
+
+    if (bulk->direct_bytes == 0)
+        return FR_EMPTY;
+    if (!p->direct_asked)
+        st = make_direct(p, err);
+    if (st == FR_OK && p->direct == NULL)
+        return FR_EMPTY;
+    if (st == FR_OK)
+        st = bulk->ops->room(bulk, &at, err);
+    if (st != FR_OK)
+        return st;
+    if (!fr_direct_row(p->direct, rec, bulk, at, &end))
+        return FR_EMPTY;
+    bulk->ops->commit(bulk, end);
+    return FR_OK;
+}
+
+void fr_plan_split_error(const struct fr_plan *p, const struct fr_record *rec,
+                         struct fr_row_error *bad)
+{
+    size_t field = rec->bad_field;
+
+    bad->column = fr_plan_column_of(p, field);
+    bad->has_value = field < FR_MAX_FIELDS;
+    if (bad->has_value)
+        fr_printable(rec->fields[field].p, rec->fields[field].n, bad->value);
+    if (bad->column != NULL)
+        snprintf(bad->reason, sizeof bad->reason, "%s", rec->bad);
+    else
+        snprintf(bad->reason, sizeof bad->reason, "field %zu %s", field + 1, rec->bad);
+}
+
+void fr_plan_count_error(const struct fr_plan *p, size_t fields, struct fr_row_error *bad)
+{
+    size_t all = p->table->column_count;
+
+    bad->column = NULL;
+    bad->has_value = false;
+    if (p->mapped && plan_maps_by_name(p->options))
+        snprintf(bad->reason, sizeof bad->reason, "the row has %zu field%s, expected %zu",
+                 fields, fields == 1 ? "" : "s", p->field_count);
+    else if (p->insertable == all)
+        snprintf(bad->reason, sizeof bad->reason,
+                 "the row has %zu field%s, the table has %zu columns", fields,
+                 fields == 1 ? "" : "s", all);
+    else
+        snprintf(bad->reason, sizeof bad->reason,
+                 "the row has %zu field%s%s; the table has %zu columns, of which %zu can "
+                 "be inserted",
+                 fields, fields == 1 ? "" : "s",
+                 !p->mapped              ? ""
+                 : p->field_count == all ? " (all columns so far)"
+                                         : " (insertable ones so far)",
+                 all, p->insertable);
+    if (fields == 1 && all > 1) {
+        size_t n = strlen(bad->reason);
+
+        snprintf(bad->reason + n, sizeof bad->reason - n,
+                 " (is -t the file's field terminator?)");
+    }
+}
+
+/* Length of the printable UTF-8 character at p, 0 when it is not one; controls (C1 too)
+ * would reach a terminal. */
+static size_t printable_length(const unsigned char *p, size_t n)
+{
+    uint32_t ch = 0;
+    size_t len = fr_utf8_take(p, n, &ch);
+
+    return ch < 0x20 || (ch >= 0x7F && ch < 0xA0) ? 0 : len;
+}
+
+void fr_printable(const char *value, size_t n, char out[FR_PRINTABLE_BYTES + 4])
+{
+    size_t at = 0, i = 0;
+
+    while (i < n && at + 5 <= FR_PRINTABLE_BYTES) {
+        size_t len = printable_length((const unsigned char *)value + i, n - i);
+
+        if (len > 0) {
+            memcpy(out + at, value + i, len);
+            at += len;
+            i += len;
+        } else {
+            at += (size_t)snprintf(out + at, 5, "\\x%02x", (unsigned char)value[i]);
+            i++;
+        }
+    }
+    memcpy(out + at, i < n ? "..." : "", i < n ? 4 : 1);
+}
