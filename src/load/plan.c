@@ -153,6 +153,8 @@ uint64_t fr_plan_hash(const struct fr_plan *p)
     h = hash_text(h, o->columns);
     h = hash_text(h, o->encoding);
     h = hash_text(h, o->decimal);
+    if (o->escape != NULL)
+        h = hash_text(h, o->escape);
     for (size_t i = 0; i < o->nulls.count; i++)
         h = hash_text(h, o->nulls.items[i]);
     for (size_t i = 0; i < o->date_formats.count; i++)

@@ -131,6 +131,11 @@ fr_status fr_plan_map_header(struct fr_plan *p, const struct fr_record *header,
 
         if (f.has_quotes)
             st = plan_unquote(p, &f, err);
+        if (st == FR_EMPTY)
+            st = fr_err_set(err, FR_EARG,
+                            "header: field %zu has an --escape that cannot "
+                            "be undone",
+                            i + 1);
         fr_trim_blanks(&f.p, &f.n);
         if (st == FR_OK)
             st = map_name(p, i, f.p, f.n, "header", err);

@@ -36,8 +36,8 @@ bool plan_is_insertable(const struct fr_plan *p, const struct fr_column *c);
 bool plan_maps_by_name(const struct fr_load_options *o);
 fr_status plan_map_columns_option(struct fr_plan *p, struct fr_err *err);
 
-/* plan_row.c: a row's fields into cells.  Undo doubled quotes into the scratch; f then
- * points there. */
+/* plan_row.c: a row's fields into cells.  Undo doubled quotes and escapes into the
+ * scratch; f then points there.  FR_EMPTY: an escape that cannot be undone. */
 fr_status plan_unquote(struct fr_plan *p, struct fr_field *f, struct fr_err *err);
 
 #endif

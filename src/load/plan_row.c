@@ -17,7 +17,8 @@ fr_status plan_unquote(struct fr_plan *p, struct fr_field *f, struct fr_err *err
         p->scratch = grown;
         p->scratch_bytes = f->n * 2;
     }
-    f->n = fr_field_unquote(p->splitter, f, p->scratch);
+    if (!fr_field_unquote(p->splitter, f, p->scratch, &f->n))
+        return FR_EMPTY;
     f->p = p->scratch;
     return FR_OK;
 }
@@ -99,12 +100,17 @@ static fr_status convert_field(struct fr_plan *p, const struct plan_field *pf,
 
     if (f.n > p->options->max_field_bytes)
         return refuse_row(bad, column, &f, "is longer than --max-field-bytes");
-    if (f.has_quotes) {
+    if (p->options->trim && !f.quoted)
+        fr_trim_blanks(&f.p, &f.n);
+    /* a text that means NULL (\\N) is looked for as it stands in the file */
+    if (f.has_quotes && (f.quoted || !is_null_token(p->options, f.p, f.n))) {
         st = plan_unquote(p, &f, err);
+        if (st == FR_EMPTY)
+            return refuse_row(bad, column, &f,
+                              "has the --escape in front of a letter or digit, which is "
+                              "not the same to all who write it");
         if (st != FR_OK)
             return st;
-    } else if (p->options->trim && !f.quoted) {
-        fr_trim_blanks(&f.p, &f.n);
     }
     if (is_null(p, &f, &pf->converter))
         return set_null(p, column, cell, bad);

@@ -1,6 +1,7 @@
 #include "load/split.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,10 +17,32 @@ struct fr_splitter {
     struct fr_terminator field;
     struct fr_terminator row;
     char quote;
+    bool has_escape;
+    char escape; /* takes the meaning off the byte behind it; csv only */
     size_t bcp_fields;
 };
 
 static const char default_row_terminator[] = "\\n";
+
+/* The quote itself: it is doubled, as without the option. */
+static fr_status set_escape(struct fr_splitter *s, const char *text, struct fr_err *err)
+{
+    unsigned char byte = (unsigned char)text[0];
+
+    if (s->format != FR_FORMAT_CSV)
+        return fr_err_set(err, FR_EARG, "--escape is for --format csv");
+    if (strlen(text) != 1 || byte >= 0x80)
+        return fr_err_set(err, FR_EARG, "--escape takes one character of one byte");
+    if (byte == s->field.bytes[0] || byte == s->row.bytes[0] || isalnum(byte) ||
+        byte == '\r')
+        return fr_err_set(err, FR_EARG,
+                          "--escape %s: a letter, a digit and the first character of a "
+                          "terminator cannot be it",
+                          text);
+    s->escape = text[0];
+    s->has_escape = s->escape != s->quote;
+    return FR_OK;
+}
 
 fr_status fr_splitter_new(const struct fr_load_options *o, size_t bcp_fields,
                           struct fr_splitter **out, struct fr_err *err)
@@ -54,6 +77,8 @@ fr_status fr_splitter_new(const struct fr_load_options *o, size_t bcp_fields,
         if (st != FR_OK)
             (void)fr_err_wrap(err, "-r");
     }
+    if (st == FR_OK && o->escape != NULL)
+        st = set_escape(s, o->escape, err);
     if (st != FR_OK) {
         free(s);
         return st;
@@ -301,6 +326,13 @@ static enum csv_end csv_plain(const struct fr_splitter *s, const struct window *
         size_t length;
         char byte = w->p[at];
 
+        if (s->has_escape && byte == s->escape) {
+            if (at + 1 == w->n && !w->at_end)
+                break;
+            g->open.has_quotes = true;
+            at++;
+            continue;
+        }
         if (byte != field_first && byte != row_first)
             continue;
         *end = at;
@@ -325,11 +357,27 @@ static enum csv_end csv_plain(const struct fr_splitter *s, const struct window *
         if (maybe && !w->at_end)
             break;
     }
-    g->at = at;
+    g->at = at < w->n ? at : w->n;
     if (!w->at_end)
         return CSV_MORE;
+    g->at = w->n;
     *end = w->n;
     return CSV_ROW_END;
+}
+
+/* The next byte that ends a quoted text, or may not: a quote or an escape; n when there
+ * is none. */
+static size_t find_quote(const struct fr_splitter *s, const struct window *w, size_t at)
+{
+    const char *hit;
+
+    if (s->has_escape) {
+        while (at < w->n && w->p[at] != s->quote && w->p[at] != s->escape)
+            at++;
+        return at;
+    }
+    hit = at < w->n ? memchr(w->p + at, s->quote, w->n - at) : NULL;
+    return hit == NULL ? w->n : (size_t)(hit - w->p);
 }
 
 /* Inside quotes, progress->field_from behind the opening one: find the closing quote. */
@@ -339,14 +387,17 @@ static enum csv_end csv_quoted(const struct fr_splitter *s, const struct window 
     const char quote = s->quote;
 
     for (;;) {
-        const char *hit = g->at < w->n ? memchr(w->p + g->at, quote, w->n - g->at) : NULL;
+        bool escaped;
 
-        g->at = hit == NULL ? w->n : (size_t)(hit - w->p);
-        if (hit == NULL)
+        g->at = find_quote(s, w, g->at);
+        if (g->at == w->n)
             return w->at_end ? CSV_UNCLOSED : CSV_MORE;
         if (g->at + 1 == w->n && !w->at_end)
-            return CSV_MORE; /* it may be the first of a doubled quote */
-        if (g->at + 1 < w->n && w->p[g->at + 1] == quote) {
+            return CSV_MORE; /* what is behind it counts */
+        escaped = w->p[g->at] != quote;
+        if (escaped && g->at + 1 == w->n)
+            return CSV_UNCLOSED;
+        if (escaped || (g->at + 1 < w->n && w->p[g->at + 1] == quote)) {
             g->open.has_quotes = true;
             g->at += 2;
             continue;
@@ -481,14 +532,22 @@ enum fr_split_result fr_split_next(const struct fr_splitter *s, const char *p, s
     return got;
 }
 
-size_t fr_field_unquote(const struct fr_splitter *s, const struct fr_field *f, char *out)
+bool fr_field_unquote(const struct fr_splitter *s, const struct fr_field *f, char *out,
+                      size_t *out_bytes)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < f->n; i++) {
+        bool escaped = s->has_escape && f->p[i] == s->escape && i + 1 < f->n;
+
+        if (escaped && isalnum((unsigned char)f->p[i + 1]))
+            return false;
+        if (escaped)
+            i++;
         out[n++] = f->p[i];
-        if (f->p[i] == s->quote)
+        if (!escaped && f->quoted && f->p[i] == s->quote)
             i++;
     }
-    return n;
+    *out_bytes = n;
+    return true;
 }

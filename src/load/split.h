@@ -4,9 +4,11 @@
  * A splitter looks at a window of the decoded stream and finds the next row in it;
  * nothing is copied, fields point into the window.  The rules (DESIGN.md, --format):
  *   delimited  a row ends at the row terminator, whatever stands in it
- *   csv        RFC 4180: quoted fields may hold terminators and doubled quotes; blank
- * lines are skipped bcp        each field runs to its own terminator, the last to the
- * row's One thread.  No memory is taken per row.
+ *   csv        RFC 4180: quoted fields may hold terminators and doubled quotes, an escape
+ *              takes the meaning off the next byte; blank lines are skipped
+ *   bcp        each field runs to its own terminator, the last to the row's
+ *
+ * One thread.  No memory is taken per row.
  */
 #ifndef FR_LOAD_SPLIT_H
 #define FR_LOAD_SPLIT_H
@@ -39,7 +41,7 @@ struct fr_field {
     const char *p; /* without the outer quotes */
     size_t n;
     bool quoted;
-    bool has_quotes; /* doubled quotes inside: read with fr_field_unquote */
+    bool has_quotes; /* doubled quotes or escapes inside: read with fr_field_unquote */
 };
 
 /* Where the scan of a row stands that does not end in the window. */
@@ -85,8 +87,12 @@ void fr_splitter_free(struct fr_splitter **sp);
 enum fr_split_result fr_split_next(const struct fr_splitter *s, const char *p, size_t n,
                                    bool at_end, struct fr_record *rec);
 
-/* Copy a quoted field without its doubling; returns the bytes written (never more than
- * f->n). */
-size_t fr_field_unquote(const struct fr_splitter *s, const struct fr_field *f, char *out);
+/*
+ * Copy a field without the doubling of its quotes and without its escapes; *out_bytes is
+ * never more than f->n.  False: an escape stands in front of a letter or digit, which
+ * writers disagree about (MySQL's \0 and \n, a path's backslash).
+ */
+bool fr_field_unquote(const struct fr_splitter *s, const struct fr_field *f, char *out,
+                      size_t *out_bytes);
 
 #endif

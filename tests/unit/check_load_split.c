@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Formats of these tables alone: csv with the escape \\, and with the quote itself. */
+enum { CSV_ESCAPED = 100, CSV_ESCAPED_BY_QUOTE };
+
 /* A row as text: fields between < and >, " in front of quoted ones; ! and a word for a
  * bad row, ~ for a blank one. */
 static const struct {
@@ -54,6 +57,24 @@ static const struct {
      "<1><x\ny><3>;<4><5><6>;"},
     {"bcp cut off", FR_FORMAT_BCP, NULL, NULL, "1\t2\t3\n4\t5", "<1><2><3>;!ends;"},
     {"nothing", FR_FORMAT_DELIMITED, NULL, NULL, "", ""},
+    {"escaped quote", CSV_ESCAPED, NULL, NULL, "\"a \\\"b\\\", c\",d\n",
+     "<\"a \"b\", c><d>;"},
+    {"escaped escape", CSV_ESCAPED, NULL, NULL, "\"C:\\\\\",x\n", "<\"C:\\><x>;"},
+    {"escaped field and row end", CSV_ESCAPED, NULL, NULL, "a\\,b\\\nc,\"d\\\ne\"\n",
+     "<a,b\nc><\"d\ne>;"},
+    {"doubled quotes stay possible", CSV_ESCAPED, NULL, NULL, "\"a\"\"b\"\n",
+     "<\"a\"b>;"},
+    {"escape before a letter", CSV_ESCAPED, NULL, NULL, "\"a\\nb\",\\N\n", "<?><?>;"},
+    {"escape at the end", CSV_ESCAPED, NULL, NULL, "a\\", "<a\\>;"},
+    {"escape at the end of a quoted field", CSV_ESCAPED, NULL, NULL, "1,\"a\\",
+     "!quoted;"},
+    {"the quote as escape", CSV_ESCAPED_BY_QUOTE, NULL, NULL, "\"a\"\"b\\\"\n",
+     "<\"a\"b\\>;"},
+    {"no escape: a backslash is data", FR_FORMAT_CSV, NULL, NULL, "\"C:\\\",\\x\n",
+     "<\"C:\\><\\x>;"},
+    {"rows end with CR", FR_FORMAT_CSV, NULL, "\\r", "a,b\r\"c\rd\",e\r\r",
+     "<a><b>;<\"c\rd><e>;~;"},
+    {"mixed row ends", FR_FORMAT_CSV, NULL, NULL, "a\r\nb\nc\r\n", "<a>;<b>;<c>;"},
 };
 
 static void describe(const struct fr_splitter *s, const struct fr_record *rec, char *out,
@@ -74,15 +95,17 @@ static void describe(const struct fr_splitter *s, const struct fr_record *rec, c
         return;
     }
     for (size_t i = 0; i < rec->count; i++) {
-        char plain[100];
+        char plain[100] = "";
         const struct fr_field *f = &rec->fields[i];
-        size_t n = f->has_quotes ? fr_field_unquote(s, f, plain) : f->n;
+        size_t n = f->n;
 
         if (!f->has_quotes)
             memcpy(plain, f->p, n);
+        else if (!fr_field_unquote(s, f, plain, &n))
+            n = (size_t)snprintf(plain, sizeof plain, "?");
         at = strlen(out);
-        snprintf(out + at, out_bytes - at, "<%s%.*s>", f->quoted ? "\"" : "", (int)n,
-                 plain);
+        snprintf(out + at, out_bytes - at, "<%s%.*s>",
+                 f->quoted && strcmp(plain, "?") != 0 ? "\"" : "", (int)n, plain);
     }
     at = strlen(out);
     snprintf(out + at, out_bytes - at, ";");
@@ -100,11 +123,16 @@ static void split_all(int i, size_t step, char *out, size_t out_bytes)
     const char *p = split_cases[i].in;
     size_t left = strlen(p), shown = 0;
     char *window = NULL;
+    char backslash[] = "\\", quote[] = "\"";
 
     fr_load_options_init(&o);
-    o.format = split_cases[i].format;
+    o.format =
+        split_cases[i].format >= CSV_ESCAPED ? FR_FORMAT_CSV : split_cases[i].format;
     o.field_terminator = (char *)(uintptr_t)split_cases[i].field;
     o.row_terminator = (char *)(uintptr_t)split_cases[i].row;
+    o.escape = split_cases[i].format == CSV_ESCAPED            ? backslash
+               : split_cases[i].format == CSV_ESCAPED_BY_QUOTE ? quote
+                                                               : NULL;
     ck_assert_int_eq(fr_splitter_new(&o, 3, &s, &err), FR_OK);
     out[0] = '\0';
     for (;;) {
