@@ -132,23 +132,63 @@ static fr_status add_pattern(struct sources *out, const char *pattern, bool make
     return st;
 }
 
+static fr_status add_argument(struct sources *out, const char *argument,
+                              bool make_absolute, struct fr_err *err)
+{
+    struct stat info;
+    bool exists = stat(argument, &info) == 0;
+
+    if (exists && S_ISDIR(info.st_mode))
+        return add_folder(out, argument, make_absolute, err);
+    if (!exists && strpbrk(argument, "*?[") != NULL)
+        return add_pattern(out, argument, make_absolute, err);
+    return add(out, argument, make_absolute, err);
+}
+
+/* Each line of a list is what an argument may be, but for another list. */
+static fr_status add_list(struct sources *out, const char *path, bool make_absolute,
+                          struct fr_err *err)
+{
+    bool is_stdin = strcmp(path, "-") == 0;
+    FILE *f = is_stdin ? stdin : fopen(path, "re");
+    size_t before = out->count, room = 0;
+    char *line = NULL;
+    fr_status st = FR_OK;
+    ssize_t n;
+
+    if (f == NULL)
+        return fr_err_errno(err, FR_EARG, errno, "list of files %s", path);
+    for (long number = 1; st == FR_OK && (n = getline(&line, &room, f)) >= 0; number++) {
+        while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r'))
+            line[--n] = '\0';
+        if (strlen(line) != (size_t)n)
+            st = fr_err_set(err, FR_EARG, "a name has a NUL character");
+        else if (strcmp(line, "-") == 0)
+            st = fr_err_set(err, FR_EARG, "standard input cannot stand in a list");
+        else if (n > 0)
+            st = add_argument(out, line, make_absolute, err);
+        if (st != FR_OK)
+            (void)fr_err_wrap(err, "list of files %s, line %ld", path, number);
+    }
+    if (st == FR_OK && ferror(f))
+        st = fr_err_errno(err, FR_EARG, errno, "list of files %s", path);
+    else if (st == FR_OK && out->count == before)
+        st = fr_err_set(err, FR_EARG, "list of files %s names no file", path);
+    free(line);
+    if (!is_stdin)
+        fclose(f);
+    return st;
+}
+
 fr_status sources_expand(char **arguments, size_t count, bool make_absolute,
                          struct sources *out, struct fr_err *err)
 {
     fr_status st = FR_OK;
 
     memset(out, 0, sizeof *out);
-    for (size_t i = 0; st == FR_OK && i < count; i++) {
-        struct stat info;
-        bool exists = stat(arguments[i], &info) == 0;
-
-        if (exists && S_ISDIR(info.st_mode))
-            st = add_folder(out, arguments[i], make_absolute, err);
-        else if (!exists && strpbrk(arguments[i], "*?[") != NULL)
-            st = add_pattern(out, arguments[i], make_absolute, err);
-        else
-            st = add(out, arguments[i], make_absolute, err);
-    }
+    for (size_t i = 0; st == FR_OK && i < count; i++)
+        st = arguments[i][0] == '@' ? add_list(out, arguments[i] + 1, make_absolute, err)
+                                    : add_argument(out, arguments[i], make_absolute, err);
     if (st != FR_OK)
         sources_free(out);
     return st;

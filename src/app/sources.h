@@ -13,9 +13,11 @@ struct sources {
 };
 
 /*
- * make_absolute: as the queue keeps them, for workers that start elsewhere.  A file that
- * does not exist stays in the list: its task fails and says so, or
- * sources_check_readable() does.  FR_EARG: a pattern or folder without any file.
+ * Each argument is a file, a pattern, a folder (its regular files, without hidden ones
+ * and subfolders) or @LIST: a file, or - for standard input, with one such argument a
+ * line.  make_absolute: as the queue keeps them, for workers that start elsewhere.  A
+ * file that does not exist stays in the list: its task fails and says so, or
+ * sources_check_readable() does.  FR_EARG: a pattern, folder or list without any file.
  */
 fr_status sources_expand(char **arguments, size_t count, bool make_absolute,
                          struct sources *out, struct fr_err *err);

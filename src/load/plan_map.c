@@ -18,6 +18,7 @@ static fr_status map_column(struct fr_plan *p, size_t field, size_t column,
                             struct fr_err *err)
 {
     const struct fr_column *c = &p->table->columns[column];
+    char list[600];
 
     if (c->type == FR_TYPE_UNSUPPORTED ||
         ((c->type == FR_TYPE_XML || c->type == FR_TYPE_CLR) &&
@@ -28,8 +29,10 @@ static fr_status map_column(struct fr_plan *p, size_t field, size_t column,
             "out with --columns",
             c->name, c->type_name);
     if (p->is_sent[column])
-        return fr_err_set(err, FR_EARG, "column %s is named twice: - drops a field",
-                          c->name);
+        return fr_err_set(err, FR_EARG,
+                          "column %s is named twice: - drops a field; %s has: %s",
+                          c->name, p->table->display,
+                          fr_table_list_columns(p->table, list, sizeof list));
     p->is_sent[column] = true;
     p->fields[field].column = column;
     return fr_converter_init(&p->fields[field].converter, c, p->options, err);
@@ -39,14 +42,16 @@ static fr_status check_required(const struct fr_plan *p, struct fr_err *err)
 {
     for (size_t i = 0; i < p->table->column_count; i++) {
         const struct fr_column *c = &p->table->columns[i];
+        char list[600];
 
         if (plan_is_insertable(p, c) && !c->identity && !p->is_sent[i] && !c->nullable &&
             !c->has_default)
             return fr_err_set(
                 err, FR_EARG,
                 "column %s of %s is NOT NULL, has no default and gets no field: name "
-                "its field in --columns or the header",
-                c->name, p->table->display);
+                "its field in --columns or the header; the table has: %s",
+                c->name, p->table->display,
+                fr_table_list_columns(p->table, list, sizeof list));
     }
     return FR_OK;
 }
@@ -90,29 +95,82 @@ static fr_status map_name(struct fr_plan *p, size_t field, const char *name, siz
     return FR_OK;
 }
 
+/* One name of --columns, in brackets or not, and what is behind it; it is written to
+ * `name`, which has room for the text. */
+static const char *take_name(const char *text, char *name, bool *bracketed)
+{
+    const char *p = text + strspn(text, " \t");
+    size_t n = 0;
+
+    *bracketed = *p == '[';
+    if (*bracketed) {
+        for (p++; *p != '\0' && (*p != ']' || p[1] == ']'); p++) {
+            name[n++] = *p;
+            p += *p == ']' ? 1 : 0;
+        }
+        name[n] = '\0';
+        if (*p != ']')
+            return NULL;
+        p++;
+        p += strspn(p, " \t");
+        return *p == '\0' || *p == ',' ? p : NULL;
+    }
+    n = strcspn(p, ",");
+    p += n;
+    memcpy(name, p - n, n);
+    while (n > 0 && (name[n - 1] == ' ' || name[n - 1] == '\t'))
+        n--;
+    name[n] = '\0';
+    return p;
+}
+
+static fr_status map_list(struct fr_plan *p, char *name, struct fr_err *err)
+{
+    const char *text = p->options->columns;
+    fr_status st = FR_OK;
+    size_t count = 0;
+
+    do {
+        bool bracketed;
+        const char *end = take_name(text, name, &bracketed);
+
+        if (end == NULL)
+            return fr_err_set(
+                err, FR_EARG,
+                "--columns: %s: expected [NAME], with each ] in it doubled, "
+                "and a comma behind it",
+                text);
+        if (!bracketed && strcmp(name, "-") == 0)
+            p->fields[count].dropped = true;
+        else
+            st = map_name(p, count, name, strlen(name), "--columns", err);
+        count++;
+        text = end + 1;
+        if (*end == '\0')
+            break;
+    } while (st == FR_OK);
+    p->field_count = count;
+    return st;
+}
+
 fr_status plan_map_columns_option(struct fr_plan *p, struct fr_err *err)
 {
     const char *text = p->options->columns;
-    size_t count = 1;
-    fr_status st;
+    char *name = malloc(strlen(text) + 1);
+    size_t most = 1;
+    fr_status st = FR_OK;
 
     for (const char *c = text; *c != '\0'; c++)
-        count += *c == ',' ? 1 : 0;
-    if (count > FR_MAX_FIELDS)
-        return fr_err_set(err, FR_EARG, "--columns: more than %d fields", FR_MAX_FIELDS);
-    st = reserve_fields(p, count, err);
-    for (size_t i = 0; st == FR_OK && i < count; i++) {
-        size_t n = strcspn(text, ",");
-        const char *name = text;
-        size_t bytes = n;
-
-        fr_trim_blanks(&name, &bytes);
-        if (bytes == 1 && *name == '-')
-            p->fields[i].dropped = true;
-        else
-            st = map_name(p, i, name, bytes, "--columns", err);
-        text += n + 1;
-    }
+        most += *c == ',' ? 1 : 0;
+    if (name == NULL)
+        st = fr_err_set(err, FR_ENOMEM, "no memory for a plan");
+    if (st == FR_OK && most > FR_MAX_FIELDS)
+        st = fr_err_set(err, FR_EARG, "--columns: more than %d fields", FR_MAX_FIELDS);
+    if (st == FR_OK)
+        st = reserve_fields(p, most, err);
+    if (st == FR_OK)
+        st = map_list(p, name, err);
+    free(name);
     if (st == FR_OK)
         st = check_required(p, err);
     p->mapped = st == FR_OK;
