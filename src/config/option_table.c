@@ -59,7 +59,7 @@ const struct option_spec option_table[] = {
     {"error-file", 'e', OPTION_TEXT, FR_GROUP_LOAD, LOAD(error_file), 0, 0, NULL, "FILE",
      "rejected rows, as they stood; FILE.json says why; both written anew", false},
     {"escape", 0, OPTION_TEXT, FR_GROUP_LOAD, LOAD(escape), 0, 0, NULL, "CHAR",
-     "in front of a quote inside csv quotes (default: the quote is doubled)", false},
+     "in front of a quote, escape or terminator that is data (default: none)", false},
     {"field-terminator", 't', OPTION_TEXT, FR_GROUP_LOAD, LOAD(field_terminator), 0, 0,
      NULL, "TEXT", "between fields: text, C escapes or 0x.. (default tab, csv: comma)",
      false},

@@ -18,7 +18,7 @@ struct fr_splitter {
     struct fr_terminator row;
     char quote;
     bool has_escape;
-    char escape; /* takes the meaning off the byte behind it; csv only */
+    char escape; /* takes the meaning off the byte behind it; csv and delimited */
     size_t bcp_fields;
 };
 
@@ -29,8 +29,8 @@ static fr_status set_escape(struct fr_splitter *s, const char *text, struct fr_e
 {
     unsigned char byte = (unsigned char)text[0];
 
-    if (s->format != FR_FORMAT_CSV)
-        return fr_err_set(err, FR_EARG, "--escape is for --format csv");
+    if (s->format != FR_FORMAT_CSV && s->format != FR_FORMAT_DELIMITED)
+        return fr_err_set(err, FR_EARG, "--escape is for --format csv or delimited");
     if (strlen(text) != 1 || byte >= 0x80)
         return fr_err_set(err, FR_EARG, "--escape takes one character of one byte");
     if (byte == s->field.bytes[0] || byte == s->row.bytes[0] || isalnum(byte) ||
@@ -40,7 +40,7 @@ static fr_status set_escape(struct fr_splitter *s, const char *text, struct fr_e
                           "terminator cannot be it",
                           text);
     s->escape = text[0];
-    s->has_escape = s->escape != s->quote;
+    s->has_escape = s->format == FR_FORMAT_DELIMITED || s->escape != s->quote;
     return FR_OK;
 }
 
@@ -83,9 +83,9 @@ fr_status fr_splitter_new(const struct fr_load_options *o, size_t bcp_fields,
         free(s);
         return st;
     }
-    s->simple = s->format == FR_FORMAT_DELIMITED && s->field.length == 1 &&
-                s->row.length == 1 && s->field.bytes[0] != s->row.bytes[0] &&
-                s->field.bytes[0] != '\r';
+    s->simple = s->format == FR_FORMAT_DELIMITED && !s->has_escape &&
+                s->field.length == 1 && s->row.length == 1 &&
+                s->field.bytes[0] != s->row.bytes[0] && s->field.bytes[0] != '\r';
     *out = s;
     return FR_OK;
 }
@@ -414,7 +414,7 @@ static enum csv_end csv_quoted(const struct fr_splitter *s, const struct window 
 static void csv_start_field(const struct fr_splitter *s, const struct window *w,
                             struct fr_split_progress *g)
 {
-    bool quoted = g->at < w->n && w->p[g->at] == s->quote;
+    bool quoted = s->format == FR_FORMAT_CSV && g->at < w->n && w->p[g->at] == s->quote;
 
     g->open = (struct fr_field){0};
     g->at += quoted ? 1 : 0;
@@ -470,7 +470,8 @@ static enum fr_split_result next_csv(const struct fr_splitter *s, const struct w
         if (got == CSV_ROW_END) {
             rec->body_bytes = end;
             rec->total_bytes = g->at;
-            rec->blank = rec->count == 1 && end == 0 && !g->open.quoted;
+            rec->blank = s->format == FR_FORMAT_CSV && rec->count == 1 && end == 0 &&
+                         !g->open.quoted;
             return FR_SPLIT_ROW;
         }
     }
@@ -523,13 +524,28 @@ enum fr_split_result fr_split_next(const struct fr_splitter *s, const char *p, s
     case FR_FORMAT_AUTO:
     case FR_FORMAT_DELIMITED:
     default:
-        got = s->simple ? next_simple(s, &w, rec) : next_delimited(s, &w, rec);
+        /* with an escape it is csv without quotes */
+        got = s->simple       ? next_simple(s, &w, rec)
+              : s->has_escape ? next_csv(s, &w, rec)
+                              : next_delimited(s, &w, rec);
         break;
     }
     rec->scanned_bytes +=
         (got == FR_SPLIT_MORE ? rec->progress.at : rec->total_bytes) - before;
     rec->progress.base = got == FR_SPLIT_MORE ? (uintptr_t)p : 0;
     return got;
+}
+
+/* What Postgres and MySQL mean by the letter behind an escape, in files without quotes;
+ * false: nothing, or not the same. */
+static bool letter_meaning(char letter, char *out)
+{
+    static const char letters[] = "bfnrtv0Z", meanings[] = "\b\f\n\r\t\v\0\x1A";
+    const char *hit = memchr(letters, letter, sizeof letters - 1);
+
+    if (hit != NULL)
+        *out = meanings[hit - letters];
+    return hit != NULL;
 }
 
 bool fr_field_unquote(const struct fr_splitter *s, const struct fr_field *f, char *out,
@@ -540,11 +556,13 @@ bool fr_field_unquote(const struct fr_splitter *s, const struct fr_field *f, cha
     for (size_t i = 0; i < f->n; i++) {
         bool escaped = s->has_escape && f->p[i] == s->escape && i + 1 < f->n;
 
-        if (escaped && isalnum((unsigned char)f->p[i + 1]))
-            return false;
         if (escaped)
             i++;
-        out[n++] = f->p[i];
+        out[n] = f->p[i];
+        if (escaped && isalnum((unsigned char)f->p[i]) &&
+            (s->format == FR_FORMAT_CSV || !letter_meaning(f->p[i], &out[n])))
+            return false;
+        n++;
         if (!escaped && f->quoted && f->p[i] == s->quote)
             i++;
     }

@@ -89,8 +89,9 @@ enum fr_split_result fr_split_next(const struct fr_splitter *s, const char *p, s
 
 /*
  * Copy a field without the doubling of its quotes and without its escapes; *out_bytes is
- * never more than f->n.  False: an escape stands in front of a letter or digit, which
- * writers disagree about (MySQL's \0 and \n, a path's backslash).
+ * never more than f->n.  Without quotes (delimited) an escape and one of bfnrtv0Z are the
+ * character that Postgres and MySQL mean.  False: an escape stands in front of another
+ * letter or digit, or of any in csv, where writers disagree (a path's backslash?).
  */
 bool fr_field_unquote(const struct fr_splitter *s, const struct fr_field *f, char *out,
                       size_t *out_bytes);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Formats of these tables alone: csv with the escape \\, and with the quote itself. */
-enum { CSV_ESCAPED = 100, CSV_ESCAPED_BY_QUOTE };
+enum { CSV_ESCAPED = 100, CSV_ESCAPED_BY_QUOTE, DELIMITED_ESCAPED };
 
 /* A row as text: fields between < and >, " in front of quoted ones; ! and a word for a
  * bad row, ~ for a blank one. */
@@ -72,6 +72,10 @@ static const struct {
      "<\"a\"b\\>;"},
     {"no escape: a backslash is data", FR_FORMAT_CSV, NULL, NULL, "\"C:\\\",\\x\n",
      "<\"C:\\><\\x>;"},
+    {"escapes without quotes", DELIMITED_ESCAPED, NULL, NULL,
+     "a\\tb\tc\\\td\\\\\te\\\nf\n\"\t\n", "<a\tb><c\td\\><e\nf>;<\"><>;"},
+    {"escaped letters", DELIMITED_ESCAPED, NULL, NULL,
+     "\\b\\f\\n\\r\\v\\Z\t\\x41\t\\N\n\n", "<\b\f\n\r\v\x1A><?><?>;<>;"},
     {"rows end with CR", FR_FORMAT_CSV, NULL, "\\r", "a,b\r\"c\rd\",e\r\r",
      "<a><b>;<\"c\rd><e>;~;"},
     {"mixed row ends", FR_FORMAT_CSV, NULL, NULL, "a\r\nb\nc\r\n", "<a>;<b>;<c>;"},
@@ -126,13 +130,14 @@ static void split_all(int i, size_t step, char *out, size_t out_bytes)
     char backslash[] = "\\", quote[] = "\"";
 
     fr_load_options_init(&o);
-    o.format =
-        split_cases[i].format >= CSV_ESCAPED ? FR_FORMAT_CSV : split_cases[i].format;
+    o.format = split_cases[i].format == DELIMITED_ESCAPED ? FR_FORMAT_DELIMITED
+               : split_cases[i].format >= CSV_ESCAPED     ? FR_FORMAT_CSV
+                                                          : split_cases[i].format;
     o.field_terminator = (char *)(uintptr_t)split_cases[i].field;
     o.row_terminator = (char *)(uintptr_t)split_cases[i].row;
-    o.escape = split_cases[i].format == CSV_ESCAPED            ? backslash
-               : split_cases[i].format == CSV_ESCAPED_BY_QUOTE ? quote
-                                                               : NULL;
+    o.escape = split_cases[i].format == CSV_ESCAPED_BY_QUOTE ? quote
+               : split_cases[i].format >= CSV_ESCAPED        ? backslash
+                                                             : NULL;
     ck_assert_int_eq(fr_splitter_new(&o, 3, &s, &err), FR_OK);
     out[0] = '\0';
     for (;;) {
