@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+enum { BYTES = 256 };
+
 struct fr_recoder {
     iconv_t iconv;
 };
@@ -53,40 +55,6 @@ static bool is_utf16(const char *name)
     return strncasecmp(name, "UTF-16", 6) == 0;
 }
 
-fr_status fr_encoding_choose(const char *first, size_t n, const char *option,
-                             struct fr_encoding *out, struct fr_err *err)
-{
-    const char *name = iconv_name(option);
-    iconv_t probe;
-
-    memset(out, 0, sizeof *out);
-    if (strlen(name) >= sizeof out->name || strstr(name, "//") != NULL)
-        return fr_err_set(err, FR_EARG,
-                          "encoding %.100s: give the plain name of an encoding, as "
-                          "`iconv -l` lists it",
-                          name);
-    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
-        if (n < marks[i].n || memcmp(first, marks[i].bytes, marks[i].n) != 0 ||
-            (marks[i].n == 4 && is_utf16(name)))
-            continue;
-        memcpy(out->mark, marks[i].bytes, marks[i].n);
-        out->mark_bytes = marks[i].n;
-        name = marks[i].iconv;
-        break;
-    }
-    snprintf(out->name, sizeof out->name, "%s", name);
-    if (name[0] == '\0')
-        return FR_OK;
-    probe = iconv_open("UTF-8", name);
-    if (probe == (iconv_t)-1)
-        return fr_err_set(err, FR_EARG,
-                          "encoding %s is not known to this system's iconv (`iconv -l` "
-                          "lists what is)",
-                          name);
-    iconv_close(probe);
-    return FR_OK;
-}
-
 static fr_status open_recoder(const char *to, const char *from, struct fr_recoder **out,
                               struct fr_err *err)
 {
@@ -103,18 +71,6 @@ static fr_status open_recoder(const char *to, const char *from, struct fr_recode
     }
     *out = r;
     return FR_OK;
-}
-
-fr_status fr_decoder_open(const struct fr_encoding *e, struct fr_recoder **out,
-                          struct fr_err *err)
-{
-    return open_recoder("UTF-8", e->name, out, err);
-}
-
-fr_status fr_encoder_open(const struct fr_encoding *e, struct fr_recoder **out,
-                          struct fr_err *err)
-{
-    return open_recoder(e->name, "UTF-8", out, err);
 }
 
 void fr_recoder_close(struct fr_recoder **rp)
@@ -149,4 +105,143 @@ enum fr_recoded fr_recode(struct fr_recoder *r, const char **in, size_t *n, char
 enum fr_recoded fr_recode_end(struct fr_recoder *r, char **out, size_t *room)
 {
     return outcome(iconv(r->iconv, NULL, NULL, out, room));
+}
+
+struct fr_byte_table {
+    char text[BYTES][FR_BYTE_TABLE_MOST];
+    uint8_t length[BYTES]; /* 0 = no character */
+};
+
+/* What one byte alone is.  False: it is not a character by itself. */
+static bool ask_byte(struct fr_recoder *r, unsigned byte, struct fr_byte_table *t)
+{
+    char in = (char)byte;
+    const char *p = &in;
+    char *out = t->text[byte];
+    size_t n = 1, room = FR_BYTE_TABLE_MOST;
+    enum fr_recoded got;
+
+    (void)fr_recode_end(r, NULL, NULL);
+    got = fr_recode(r, &p, &n, &out, &room);
+    t->length[byte] = (uint8_t)(FR_BYTE_TABLE_MOST - room);
+    return got == FR_RECODED_BAD || (got == FR_RECODED_ALL && t->length[byte] > 0);
+}
+
+fr_status fr_byte_table_open(const char *name, struct fr_byte_table **out,
+                             struct fr_err *err)
+{
+    struct fr_byte_table *t = calloc(1, sizeof *t);
+    struct fr_recoder *r = NULL;
+    fr_status st = FR_OK;
+
+    *out = NULL;
+    if (t == NULL)
+        return fr_err_set(err, FR_ENOMEM, "no memory for an encoding");
+    if (open_recoder("UTF-8", name, &r, NULL) != FR_OK)
+        st = fr_err_set(err, FR_EARG,
+                        "encoding %s is not known to this system's iconv (`iconv -l` "
+                        "lists what is)",
+                        name);
+    for (unsigned i = 0; st == FR_OK && i < BYTES; i++)
+        if (!ask_byte(r, i, t))
+            st = FR_EMPTY;
+    fr_recoder_close(&r);
+    if (st == FR_OK)
+        *out = t;
+    else
+        free(t);
+    return st;
+}
+
+void fr_byte_table_free(struct fr_byte_table **tp)
+{
+    if (tp == NULL)
+        return;
+    free(*tp);
+    *tp = NULL;
+}
+
+bool fr_byte_table_has_ascii(const struct fr_byte_table *t)
+{
+    for (unsigned i = 0; i < 0x80; i++)
+        if (t->length[i] != 1 || (unsigned char)t->text[i][0] != i)
+            return false;
+    return true;
+}
+
+size_t fr_byte_table_decode(const struct fr_byte_table *t, const char *p, size_t n,
+                            char *out, size_t *out_bytes)
+{
+    size_t at = 0, i = 0;
+
+    for (; i < n; i++) {
+        unsigned char byte = (unsigned char)p[i];
+
+        if (t->length[byte] == 0)
+            break;
+        memcpy(out + at, t->text[byte], FR_BYTE_TABLE_MOST);
+        at += t->length[byte];
+    }
+    *out_bytes = at;
+    return i;
+}
+
+bool fr_byte_table_encode(const struct fr_byte_table *t, const char *text, char *out)
+{
+    while (*text != '\0') {
+        unsigned byte = 0;
+
+        while (byte < BYTES && (t->length[byte] == 0 ||
+                                strncmp(text, t->text[byte], t->length[byte]) != 0))
+            byte++;
+        if (byte == BYTES)
+            return false;
+        *out++ = (char)byte;
+        text += t->length[byte];
+    }
+    *out = '\0';
+    return true;
+}
+
+fr_status fr_encoding_choose(const char *first, size_t n, const char *option,
+                             struct fr_encoding *out, struct fr_err *err)
+{
+    const char *name = iconv_name(option);
+    struct fr_byte_table *table = NULL;
+    fr_status st;
+
+    memset(out, 0, sizeof *out);
+    if (strlen(name) >= sizeof out->name || strstr(name, "//") != NULL)
+        return fr_err_set(err, FR_EARG,
+                          "encoding %.100s: give the plain name of an encoding, as "
+                          "`iconv -l` lists it",
+                          name);
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        if (n < marks[i].n || memcmp(first, marks[i].bytes, marks[i].n) != 0 ||
+            (marks[i].n == 4 && is_utf16(name)))
+            continue;
+        memcpy(out->mark, marks[i].bytes, marks[i].n);
+        out->mark_bytes = marks[i].n;
+        name = marks[i].iconv;
+        break;
+    }
+    snprintf(out->name, sizeof out->name, "%s", name);
+    if (name[0] == '\0')
+        return FR_OK;
+    st = fr_byte_table_open(name, &table, err);
+    out->by_field = st == FR_OK && fr_byte_table_has_ascii(table);
+    fr_byte_table_free(&table);
+    return st == FR_EMPTY ? FR_OK : st;
+}
+
+fr_status fr_decoder_open(const struct fr_encoding *e, struct fr_recoder **out,
+                          struct fr_err *err)
+{
+    return open_recoder("UTF-8", e->name, out, err);
+}
+
+fr_status fr_encoder_open(const struct fr_encoding *e, struct fr_recoder **out,
+                          struct fr_err *err)
+{
+    return open_recoder(e->name, "UTF-8", out, err);
 }

@@ -19,6 +19,9 @@ struct fr_encoding {
     char name[FR_ENCODING_NAME_BYTES]; /* iconv's; "" = UTF-8, nothing to convert */
     char mark[FR_MARK_BYTES];          /* the byte order mark the source begins with */
     size_t mark_bytes;                 /* 0 = it has none */
+    /* A byte a character, ASCII among them: rows are split as they lie in the file, and
+     * each field is decoded alone. */
+    bool by_field;
 };
 
 /*
@@ -29,6 +32,25 @@ struct fr_encoding {
  */
 fr_status fr_encoding_choose(const char *first, size_t n, const char *option,
                              struct fr_encoding *out, struct fr_err *err);
+
+/* What each byte of an encoding is, where a byte is a character. */
+struct fr_byte_table;
+
+enum { FR_BYTE_TABLE_MOST = 4 /* bytes of UTF-8 for one byte */ };
+
+/* FR_EMPTY: more bytes make one character, or one waits for the next (CP1255, CP1258);
+ * FR_EARG: iconv does not know it. */
+fr_status fr_byte_table_open(const char *name, struct fr_byte_table **out,
+                             struct fr_err *err);
+void fr_byte_table_free(struct fr_byte_table **tp);
+bool fr_byte_table_has_ascii(const struct fr_byte_table *t);
+/* Into UTF-8; out has room for n * FR_BYTE_TABLE_MOST.  Returns the bytes taken, less
+ * than n where a byte is no character. */
+size_t fr_byte_table_decode(const struct fr_byte_table *t, const char *p, size_t n,
+                            char *out, size_t *out_bytes);
+/* A text in UTF-8 back, into as much room as it takes itself; false: a character that the
+ * encoding does not have. */
+bool fr_byte_table_encode(const struct fr_byte_table *t, const char *text, char *out);
 
 struct fr_recoder; /* opaque */
 

@@ -222,6 +222,8 @@ fr_status fr_load_attempt(const struct fr_load_job *job, struct fr_sql **session
         st = job->engine->check(l.table->columns, l.table->column_count, err);
     if (st == FR_OK)
         st = fr_plan_new(l.table, job->options, job->engine->abilities, &l.plan, err);
+    if (st == FR_OK)
+        st = fr_plan_set_encoding(l.plan, &l.source.encoding, err);
     if (st == FR_OK) {
         fr_plan_set_library_trims(l.plan, job->trims_blanks);
         st = take_over(&l, err);

@@ -91,6 +91,59 @@ out:
     return st;
 }
 
+/* A terminator as it stands in a file of such bytes; hex and escapes stay. */
+static fr_status encode_terminator(const struct fr_plan *p, const char *letter,
+                                   char **text, struct fr_err *err)
+{
+    char *encoded;
+
+    if (*text == NULL)
+        return FR_OK;
+    encoded = malloc(strlen(*text) + 1);
+    if (encoded == NULL)
+        return fr_err_set(err, FR_ENOMEM, "no memory for a plan");
+    if (!fr_byte_table_encode(p->bytes, *text, encoded)) {
+        free(encoded);
+        return fr_err_set(err, FR_EARG, "%s %s: a character of it does not exist in %s",
+                          letter, *text, p->encoding_name);
+    }
+    *text = encoded;
+    return FR_OK;
+}
+
+fr_status fr_plan_set_encoding(struct fr_plan *p, const struct fr_encoding *e,
+                               struct fr_err *err)
+{
+    struct fr_load_options settled = *p->options;
+    const char *field = settled.field_terminator, *row = settled.row_terminator;
+    struct fr_splitter *splitter = NULL;
+    fr_status st;
+
+    if (!e->by_field)
+        return FR_OK;
+    st = fr_byte_table_open(e->name, &p->bytes, err);
+    if (st != FR_OK)
+        return st;
+    memcpy(p->encoding_name, e->name, sizeof p->encoding_name);
+    settled.format = settle_format(p->options);
+    st = encode_terminator(p, "-t", &settled.field_terminator, err);
+    if (st == FR_OK)
+        st = encode_terminator(p, "-r", &settled.row_terminator, err);
+    if (st == FR_OK)
+        st =
+            fr_splitter_new(&settled, p->mapped ? p->field_count : p->table->column_count,
+                            &splitter, err);
+    if (st == FR_OK) {
+        fr_splitter_free(&p->splitter);
+        p->splitter = splitter;
+    }
+    if (settled.field_terminator != field)
+        free(settled.field_terminator);
+    if (settled.row_terminator != row)
+        free(settled.row_terminator);
+    return st;
+}
+
 void fr_plan_free(struct fr_plan **pp)
 {
     struct fr_plan *p;
@@ -103,6 +156,8 @@ void fr_plan_free(struct fr_plan **pp)
     free(p->fields);
     free(p->is_sent);
     free(p->scratch);
+    free(p->decoded);
+    fr_byte_table_free(&p->bytes);
     fr_hints_free(&p->hints);
     fr_direct_free(&p->direct);
     fr_splitter_free(&p->splitter);
@@ -155,6 +210,9 @@ uint64_t fr_plan_hash(const struct fr_plan *p)
     h = hash_text(h, o->decimal);
     if (o->escape != NULL)
         h = hash_text(h, o->escape);
+    /* offsets are others than where the whole stream was decoded, as it once was */
+    if (p->bytes != NULL)
+        h = hash_text(h, "by field");
     for (size_t i = 0; i < o->nulls.count; i++)
         h = hash_text(h, o->nulls.items[i]);
     for (size_t i = 0; i < o->date_formats.count; i++)

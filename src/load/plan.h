@@ -11,6 +11,7 @@
 #include "base/bulk.h"
 #include "db/table.h"
 #include "load/convert.h"
+#include "load/encoding.h"
 #include "load/split.h"
 
 enum { FR_PRINTABLE_BYTES = 120, FR_NO_COLUMN = -1 };
@@ -23,6 +24,13 @@ struct fr_plan; /* opaque */
 fr_status fr_plan_new(const struct fr_table *table, const struct fr_load_options *o,
                       unsigned abilities, struct fr_plan **out, struct fr_err *err);
 void fr_plan_free(struct fr_plan **pp);
+
+/*
+ * The source's own encoding: what it decodes by fields (fr_encoding.by_field) is decoded
+ * here.  Before the first row.  FR_EARG: a terminator that the encoding does not have.
+ */
+fr_status fr_plan_set_encoding(struct fr_plan *p, const struct fr_encoding *e,
+                               struct fr_err *err);
 
 const struct fr_splitter *fr_plan_splitter(const struct fr_plan *p);
 bool fr_plan_is_mapped(const struct fr_plan *p);

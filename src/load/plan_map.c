@@ -186,6 +186,7 @@ fr_status fr_plan_map_header(struct fr_plan *p, const struct fr_record *header,
         st = fr_err_set(err, FR_EARG, "header: more than %d fields", FR_MAX_FIELDS);
     for (size_t i = 0; st == FR_OK && i < header->count; i++) {
         struct fr_field f = header->fields[i];
+        size_t bad_at = 0;
 
         if (f.has_quotes)
             st = plan_unquote(p, &f, err);
@@ -194,6 +195,13 @@ fr_status fr_plan_map_header(struct fr_plan *p, const struct fr_record *header,
                             "header: field %zu has an --escape that cannot "
                             "be undone",
                             i + 1);
+        if (st == FR_OK)
+            st = plan_decode(p, &f, &bad_at, err);
+        if (st == FR_EMPTY)
+            st = fr_err_set(err, FR_EARG,
+                            "header: field %zu has the byte 0x%02x, which is "
+                            "no character of %s",
+                            i + 1, (unsigned char)f.p[bad_at], p->encoding_name);
         fr_trim_blanks(&f.p, &f.n);
         if (st == FR_OK)
             st = map_name(p, i, f.p, f.n, "header", err);

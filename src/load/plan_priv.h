@@ -27,6 +27,10 @@ struct fr_plan {
     bool direct_asked;
     char *scratch; /* for fields with doubled quotes; grows */
     size_t scratch_bytes;
+    struct fr_byte_table *bytes; /* NULL: the stream is UTF-8 */
+    char encoding_name[FR_ENCODING_NAME_BYTES];
+    char *decoded; /* a field of such bytes in UTF-8; grows */
+    size_t decoded_bytes;
     bool library_trims;
     uint64_t trimmed_values;
 };
@@ -39,5 +43,9 @@ fr_status plan_map_columns_option(struct fr_plan *p, struct fr_err *err);
 /* plan_row.c: a row's fields into cells.  Undo doubled quotes and escapes into the
  * scratch; f then points there.  FR_EMPTY: an escape that cannot be undone. */
 fr_status plan_unquote(struct fr_plan *p, struct fr_field *f, struct fr_err *err);
+/* Decode a field of fr_plan.bytes; f then points to it.  FR_EMPTY: the byte at *at is no
+ * character. */
+fr_status plan_decode(struct fr_plan *p, struct fr_field *f, size_t *at,
+                      struct fr_err *err);
 
 #endif

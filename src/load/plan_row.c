@@ -23,6 +23,75 @@ fr_status plan_unquote(struct fr_plan *p, struct fr_field *f, struct fr_err *err
     return FR_OK;
 }
 
+static bool is_ascii(const char *p, size_t n)
+{
+    size_t i = 0;
+
+    for (; i + 8 <= n; i += 8) {
+        uint64_t word;
+
+        memcpy(&word, p + i, 8);
+        if ((word & UINT64_C(0x8080808080808080)) != 0)
+            return false;
+    }
+    for (; i < n; i++)
+        if ((p[i] & 0x80) != 0)
+            return false;
+    return true;
+}
+
+fr_status plan_decode(struct fr_plan *p, struct fr_field *f, size_t *at,
+                      struct fr_err *err)
+{
+    size_t need = f->n * FR_BYTE_TABLE_MOST;
+
+    if (p->bytes == NULL || is_ascii(f->p, f->n))
+        return FR_OK;
+    if (p->decoded_bytes < need) {
+        char *grown = realloc(p->decoded, need);
+
+        if (grown == NULL)
+            return fr_err_set(err, FR_ENOMEM, "no memory for a field of %zu bytes", f->n);
+        p->decoded = grown;
+        p->decoded_bytes = need;
+    }
+    *at = fr_byte_table_decode(p->bytes, f->p, f->n, p->decoded, &need);
+    if (*at < f->n)
+        return FR_EMPTY;
+    f->p = p->decoded;
+    f->n = need;
+    return FR_OK;
+}
+
+static fr_status refuse_row(struct fr_row_error *bad, const struct fr_column *column,
+                            const struct fr_field *f, const char *reason)
+{
+    bad->column = column->name;
+    bad->has_value = f != NULL;
+    if (f != NULL)
+        fr_printable(f->p, f->n, bad->value);
+    snprintf(bad->reason, sizeof bad->reason, "%s", reason);
+    return FR_EDATA;
+}
+
+/* As plan_decode(), for a value. */
+static fr_status decode_value(struct fr_plan *p, const struct fr_column *column,
+                              struct fr_field *f, struct fr_row_error *bad,
+                              struct fr_err *err)
+{
+    char reason[FR_REASON_BYTES];
+    size_t at = 0;
+    fr_status st = plan_decode(p, f, &at, err);
+
+    if (st != FR_EMPTY)
+        return st;
+    snprintf(reason, sizeof reason,
+             "has the byte 0x%02x, which is no character of %s: mend the file, or give "
+             "its encoding with -C",
+             (unsigned char)f->p[at], p->encoding_name);
+    return refuse_row(bad, column, f, reason);
+}
+
 /* char and nchar get their blanks back from the server; the library leaves a text's first
  * character, be it a blank. */
 static void count_trimmed(struct fr_plan *p, const struct fr_column *column,
@@ -56,17 +125,6 @@ static bool is_null(const struct fr_plan *p, const struct fr_field *f,
     if (!c->is_text || o->empty == FR_EMPTY_NULL)
         return true;
     return o->empty == FR_EMPTY_AUTO && !f->quoted;
-}
-
-static fr_status refuse_row(struct fr_row_error *bad, const struct fr_column *column,
-                            const struct fr_field *f, const char *reason)
-{
-    bad->column = column->name;
-    bad->has_value = f != NULL;
-    if (f != NULL)
-        fr_printable(f->p, f->n, bad->value);
-    snprintf(bad->reason, sizeof bad->reason, "%s", reason);
-    return FR_EDATA;
 }
 
 static bool takes_null(const struct fr_plan *p, const struct fr_column *c)
@@ -112,6 +170,9 @@ static fr_status convert_field(struct fr_plan *p, const struct plan_field *pf,
         if (st != FR_OK)
             return st;
     }
+    st = decode_value(p, column, &f, bad, err);
+    if (st != FR_OK)
+        return st;
     if (is_null(p, &f, &pf->converter))
         return set_null(p, column, cell, bad);
     if (p->library_trims && pf->converter.is_text && f.n == 1 && f.p[0] == '\0')
@@ -178,6 +239,9 @@ fr_status fr_plan_send_direct(struct fr_plan *p, const struct fr_record *rec,
 
     if (bulk->direct_bytes == 0)
         return FR_EMPTY;
+    for (size_t i = 0; p->bytes != NULL && i < rec->count; i++)
+        if (!is_ascii(rec->fields[i].p, rec->fields[i].n))
+            return FR_EMPTY;
     if (!p->direct_asked)
         st = make_direct(p, err);
     if (st == FR_OK && p->direct == NULL)

@@ -197,7 +197,8 @@ void fr_reject_close(struct fr_reject **rp)
 fr_status fr_reject_set_encoding(struct fr_reject *r, const struct fr_encoding *e,
                                  struct fr_err *err)
 {
-    fr_status st = e->name[0] == '\0' ? FR_OK : fr_encoder_open(e, &r->encoder, err);
+    fr_status st =
+        e->name[0] == '\0' || e->by_field ? FR_OK : fr_encoder_open(e, &r->encoder, err);
 
     r->encoding = *e;
     return st == FR_OK ? FR_OK : fr_err_wrap(err, "reject file %s", r->path);

@@ -316,7 +316,7 @@ static fr_status choose_encoding(struct fr_source *s, const char *option,
     st = fr_encoding_choose(first, n, option, e, err);
     if (st != FR_OK)
         return st;
-    if (e->name[0] != '\0')
+    if (e->name[0] != '\0' && !e->by_field)
         st = fr_decoder_open(e, &s->decoder, err);
     s->encoded_at = e->mark_bytes;
     s->identity.is_plain = s->packing == NOT_PACKED && s->decoder == NULL;

@@ -3,9 +3,10 @@
  *
  * Compressed input (gzip, bzip2, xz, zstd, lz4, found by its first bytes) is unpacked,
  * gzip by gunzip.h, the others by libarchive: checksums are verified where the file has
- * them, and anything behind the end is an error.  Another encoding is turned into UTF-8;
- * a byte order mark decides and is dropped.  All offsets are of the decoded stream.  Used
- * by one thread at a time, but for fr_source_cancel().
+ * them, and anything behind the end is an error.  Another encoding is turned into UTF-8,
+ * but for one of a byte a character (fr_encoding.by_field), whose fields the plan
+ * decodes; a byte order mark decides and is dropped.  All offsets are of the decoded
+ * stream.  Used by one thread at a time, but for fr_source_cancel().
  */
 #ifndef FR_LOAD_SOURCE_H
 #define FR_LOAD_SOURCE_H
@@ -19,8 +20,8 @@ struct fr_source_identity {
     int64_t mtime_ns;
     uint64_t head_hash; /* of its first 64 KiB */
     bool can_reread;    /* a regular file: a second reading gives the same */
-    bool is_plain; /* not compressed, UTF-8: decoded offsets are file offsets (behind a
-                      BOM) */
+    bool is_plain; /* not compressed, UTF-8 or a byte a character: decoded offsets are
+                      file offsets (behind a BOM) */
     struct fr_encoding encoding; /* of the unpacked file */
 };
 

@@ -66,6 +66,26 @@ ENCODINGS = (("utf-8 with a mark", "utf-8", (), b"\xef\xbb\xbf"), ("utf-16 with 
              ("shift_jis", "shift_jis", ("-C", "SHIFT_JIS"), b""), ("stateful", "iso2022_jp", ("-C", "ISO-2022-JP"), b""))
 
 
+def test_encodings_of_a_byte_a_character(r):
+    """They are split as they lie in the file: a byte that is no character is one bad row, offsets are the file's."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, [v\u017e] nvarchar(20) NULL, w varchar(20) COLLATE Latin1_General_CI_AS NULL)")
+    rows = [(1, "\u017elu\u0165", None), (2, "n\u00edc", "x"), (4, "", None), (5, None, "d")]
+    text = "id\u00a7v\u017e\u00a7w\n1\u00a7\u017elu\u0165\u00a7\n2\u00a7n\u00edc\u00a7x\n3\u00a7@\u00a7\n4\u00a7\"\"\u00a7\n5\u00a7nen\u00ed\u00a7d\n"
+    f = r.file("1250.csv", text.encode("cp1250").replace(b"@", b"a\x81"))
+    options = ("--format", "csv", "--header", "match", "-t", "\u00a7", "-C", "CP1250", "--null", "nen\u00ed")
+    r.fullrack("load", "dbo.t", f, *options, exit=1)
+    check("1250.csv: row 3 (byte 24): column v\u017e: \"a\\x81\" has the byte 0x81, which is no character of CP1250" in r.err, "message", r.err)
+    rejects = os.path.join(r.dir, "1250.bad")
+    d = r.json("load", "dbo.t", f, *options, "-m", "1", "-e", rejects)
+    equal((d["rows"], d["rejected"]), (4, 1), "counts")
+    equal(r.sql("SELECT * FROM dbo.t ORDER BY id"), rows, "values")
+    with open(rejects, "rb") as file:
+        equal(file.read(), b"3\xa7a\x81\xa7\n", "rejected bytes")
+    for t, word in (("\u20ac\u010c\u3042", "does not exist in CP1250"), ("0xa7", None)):
+        r.fullrack("load", "dbo.t", f, *options, "-t", t, "-m", "1", exit=2 if word else 0)
+        check(word is None or word in r.err, "message", r.err)
+
+
 def test_rejects_are_in_the_encoding_of_the_source(r):
     """Each rejected row as it stood, behind the source's mark: the file loads with the same options."""
     for name, codec, options, mark in ENCODINGS:

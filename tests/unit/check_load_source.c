@@ -46,7 +46,11 @@ static const struct {
     {"utf-16 big endian", BYTES("\xFE\xFF\x04\x16"), NULL, "\xD0\x96", false},
     {"the mark overrules the option", BYTES("\xEF\xBB\xBF\xC3\xA9"), "CP1252", "\xC3\xA9",
      true},
-    {"cp1252", BYTES("\xE9\x80"), "CP1252", "\xC3\xA9\xE2\x82\xAC", false},
+    {"a byte a character is left to the plan", BYTES("\xE9\x80"), "CP1252", "\xE9\x80",
+     true},
+    {"but not where a mark may follow", BYTES("\xE0\xE1"), "CP1255", "\xD7\x90\xD7\x91",
+     false},
+    {"nor where it is no ASCII", BYTES("\xC1\xF0\x6B"), "IBM037", "A0,", false},
     {"utf-16 without a mark", BYTES("a\0b\0"), "UTF-16", "ab", false},
     {"utf-32 by its mark", BYTES("\xFF\xFE\0\0\x16\x04\0\0"), NULL, "\xD0\x96", false},
     {"utf-32 big endian", BYTES("\0\0\xFE\xFF\0\0\x04\x16"), NULL, "\xD0\x96", false},
@@ -126,8 +130,8 @@ static const struct {
      "byte 4 of the file: ff ff 11 00"},
     {BYTES("a\0\0\0\0"), "UTF-32", FR_EDATA, "byte 4 of the file: 00: the text ends"},
     {BYTES("ab\x81 "), "SHIFT_JIS", FR_EDATA, "byte 2 of"},
-    {BYTES("ab\x81"), "CP1252", FR_EDATA,
-     "byte 2 of the file: 81: no character of CP1252"},
+    {BYTES("ab\xFF"), "EUC-JP", FR_EDATA,
+     "byte 2 of the file: ff: no character of EUC-JP"},
     {BYTES("x"), "no-such-encoding", FR_EARG, "no-such-encoding"},
     {BYTES("x"), "CP1252//IGNORE", FR_EARG, "plain name"},
 };
@@ -247,6 +251,35 @@ START_TEST(test_reader_refuses_a_row_without_end)
 }
 END_TEST
 
+START_TEST(test_byte_table)
+{
+    static const char *const others[] = {"UTF-8",       "UTF-16LE", "SHIFT_JIS", "CP1258",
+                                         "ISO-2022-JP", "UTF-7",    "GB18030"};
+    struct fr_byte_table *t = NULL;
+    struct fr_err err;
+    char out[64];
+    size_t n;
+
+    ck_assert_int_eq(fr_byte_table_open("CP1252", &t, &err), FR_OK);
+    ck_assert(fr_byte_table_has_ascii(t));
+    ck_assert_uint_eq(fr_byte_table_decode(t, "a\xE9\x80\x81z", 5, out, &n), 3);
+    ck_assert_uint_eq(n, 6);
+    ck_assert_mem_eq(out, "a\xC3\xA9\xE2\x82\xAC", 6);
+    ck_assert(fr_byte_table_encode(t, "\\n\xC2\xA7\xE2\x82\xAC", out));
+    ck_assert_str_eq(out, "\\n\xA7\x80");
+    ck_assert(!fr_byte_table_encode(t, "\xC4\x8D", out));
+    fr_byte_table_free(&t);
+    ck_assert_int_eq(fr_byte_table_open("IBM037", &t, &err), FR_OK);
+    ck_assert(!fr_byte_table_has_ascii(t));
+    fr_byte_table_free(&t);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        ck_assert_msg(fr_byte_table_open(others[i], &t, &err) == FR_EMPTY, "%s",
+                      others[i]);
+    ck_assert_int_eq(fr_byte_table_open("no such thing", &t, &err), FR_EARG);
+    ck_assert_ptr_null(t);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("source");
@@ -257,6 +290,7 @@ int main(void)
     tcase_add_test(tc, test_nul_in_utf16);
     tcase_add_loop_test(tc, test_bad_source, 0, COUNT_OF(bad_cases));
     tcase_add_test(tc, test_missing_file);
+    tcase_add_test(tc, test_byte_table);
     tcase_add_loop_test(tc, test_skip, 0, 2);
     tcase_add_loop_test(tc, test_reader_keeps_every_byte, 0, COUNT_OF(row_lengths));
     tcase_add_test(tc, test_reader_refuses_a_row_without_end);
