@@ -162,6 +162,8 @@ static fr_status load_from_head(struct loader *l, struct fr_err *err)
         st = loader_start_reader(l, &l->opened, l->offset, &l->reader, err);
     if (st == FR_OK && first_reading)
         st = loader_read_header(l, l->reader, true, err);
+    if (st == FR_OK && l->reject != NULL && l->header != NULL)
+        st = fr_reject_set_header(l->reject, l->header, l->header_bytes, err);
     if (st == FR_OK)
         st = loader_load_rows(l, err);
     return st;
@@ -250,5 +252,6 @@ fr_status fr_load_attempt(const struct fr_load_job *job, struct fr_sql **session
     fr_plan_free(&l.plan);
     fr_table_free(&l.table);
     free(l.fields);
+    free(l.header);
     return st;
 }

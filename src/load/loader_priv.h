@@ -17,6 +17,8 @@ struct loader {
     struct fr_reader *reader;
     struct fr_reject *reject;
     struct fr_field *fields;
+    char *header; /* the header row, for the reject file; owned, NULL = none */
+    size_t header_bytes;
     struct fr_source *opened; /* the source, until the reader takes it: a FIFO can be
                                  opened only once */
     struct fr_source_identity source;

@@ -20,6 +20,8 @@ struct fr_reject {
     char *path;
     struct fr_encoding encoding;
     struct fr_recoder *encoder; /* NULL: rows are written as they come */
+    char *header;               /* NULL: the source has none; owned */
+    size_t header_bytes;
     FILE *rows;
     FILE *notes; /* path.json */
     uint64_t bytes;
@@ -189,6 +191,7 @@ void fr_reject_close(struct fr_reject **rp)
     if (r->notes != NULL)
         fclose(r->notes);
     fr_recoder_close(&r->encoder);
+    free(r->header);
     free(r->path);
     free(r);
     *rp = NULL;
@@ -237,11 +240,9 @@ static fr_status write_rows(struct fr_reject *r, const char *p, size_t n,
     return FR_OK;
 }
 
-static fr_status write_encoded(struct fr_reject *r, const struct fr_rejected_row *row,
+static fr_status write_encoded(struct fr_reject *r, const char *in, size_t left,
                                struct fr_err *err)
 {
-    const char *in = row->bytes;
-    size_t left = row->n;
     bool ended = false;
 
     while (!ended) {
@@ -254,9 +255,8 @@ static fr_status write_encoded(struct fr_reject *r, const struct fr_rejected_row
             got = fr_recode_end(r->encoder, &out, &room);
         if (got == FR_RECODED_BAD || got == FR_RECODED_CUT)
             return fr_err_set(err, FR_EDATA,
-                              "reject file %s: row %llu cannot be written in the "
-                              "source's encoding %s",
-                              r->path, (unsigned long long)row->row, r->encoding.name);
+                              "cannot be written in the source's encoding %s",
+                              r->encoding.name);
         ended = got == FR_RECODED_ALL;
         st = write_rows(r, encoded, sizeof encoded - room, err);
         if (st != FR_OK)
@@ -265,16 +265,44 @@ static fr_status write_encoded(struct fr_reject *r, const struct fr_rejected_row
     return FR_OK;
 }
 
+static fr_status write_text(struct fr_reject *r, const char *p, size_t n,
+                            struct fr_err *err)
+{
+    return r->encoder == NULL ? write_rows(r, p, n, err) : write_encoded(r, p, n, err);
+}
+
+/* What stands in front of the first row, so that the file is read as its source is. */
+static fr_status write_begin(struct fr_reject *r, struct fr_err *err)
+{
+    fr_status st = write_rows(r, r->encoding.mark, r->encoding.mark_bytes, err);
+
+    if (st == FR_OK && r->header != NULL)
+        st = write_text(r, r->header, r->header_bytes, err);
+    return st == FR_EDATA ? fr_err_wrap(err, "reject file %s: the header", r->path) : st;
+}
+
+fr_status fr_reject_set_header(struct fr_reject *r, const char *bytes, size_t n,
+                               struct fr_err *err)
+{
+    r->header = malloc(n + 1);
+    if (r->header == NULL)
+        return fr_err_set(err, FR_ENOMEM, "no memory for a header of %zu bytes", n);
+    memcpy(r->header, bytes, n);
+    r->header_bytes = n;
+    return FR_OK;
+}
+
 fr_status fr_reject_add(struct fr_reject *r, const struct fr_rejected_row *row,
                         struct fr_err *err)
 {
-    fr_status st = FR_OK;
+    fr_status st = r->bytes == 0 ? write_begin(r, err) : FR_OK;
 
-    if (r->bytes == 0)
-        st = write_rows(r, r->encoding.mark, r->encoding.mark_bytes, err);
-    if (st == FR_OK)
-        st = r->encoder == NULL ? write_rows(r, row->bytes, row->n, err)
-                                : write_encoded(r, row, err);
+    if (st != FR_OK)
+        return st;
+    st = write_text(r, row->bytes, row->n, err);
+    if (st == FR_EDATA)
+        return fr_err_wrap(err, "reject file %s: row %llu", r->path,
+                           (unsigned long long)row->row);
     return st != FR_OK || r->notes == NULL ? st : add_note(r, row, err);
 }
 

@@ -3,7 +3,7 @@
  * FILE.json.
  *
  * FILE can be loaded with the options of its source: it is in the source's encoding and
- * begins with the source's byte order mark.  (Where an encoding has two codes for one
+ * begins with the source's byte order mark and header row.  (Where an encoding has two codes for one
  * character, the usual one is written.)
  *
  * The ledger remembers FILE's length at each batch; a resumed load cuts both files back
@@ -39,6 +39,9 @@ fr_status fr_reject_open(const char *path, uint64_t keep_bytes, uint64_t keep_ro
 /* Before the first row: what the source is in.  FR_EARG: no way back into it. */
 fr_status fr_reject_set_encoding(struct fr_reject *r, const struct fr_encoding *e,
                                  struct fr_err *err);
+/* Before the first row: the source's header row, decoded; copied. */
+fr_status fr_reject_set_header(struct fr_reject *r, const char *bytes, size_t n,
+                               struct fr_err *err);
 void fr_reject_close(struct fr_reject **rp);
 
 struct fr_rejected_row {

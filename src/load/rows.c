@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { PROGRESS_ROWS = 256, REJECTS_TOLD = 5 };
 
@@ -220,6 +222,17 @@ fr_status loader_load_rows(struct loader *l, struct fr_err *err)
     return st;
 }
 
+static fr_status keep_header(struct loader *l, const char *p, size_t n,
+                             struct fr_err *err)
+{
+    l->header = malloc(n + 1);
+    if (l->header == NULL)
+        return fr_err_set(err, FR_ENOMEM, "no memory for a header of %zu bytes", n);
+    memcpy(l->header, p, n);
+    l->header_bytes = n;
+    return FR_OK;
+}
+
 /* The header row: of the first reading, or read again for its names when a load is
  * resumed. */
 fr_status loader_read_header(struct loader *l, struct fr_reader *reader,
@@ -239,6 +252,8 @@ fr_status loader_read_header(struct loader *l, struct fr_reader *reader,
             if (st != FR_OK)
                 return fr_err_wrap(err, "%s", l->job->source);
         }
+        if (st == FR_OK && !rec.blank)
+            st = keep_header(l, fr_reader_window(reader)->p, rec.total_bytes, err);
         if (st != FR_OK)
             return st;
         if (first_reading) {

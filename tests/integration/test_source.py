@@ -80,7 +80,10 @@ def test_encodings_of_a_byte_a_character(r):
     equal((d["rows"], d["rejected"]), (4, 1), "counts")
     equal(r.sql("SELECT * FROM dbo.t ORDER BY id"), rows, "values")
     with open(rejects, "rb") as file:
-        equal(file.read(), b"3\xa7a\x81\xa7\n", "rejected bytes")
+        bad = file.read()
+    equal(bad, b"id\xa7v\x9e\xa7w\n3\xa7a\x81\xa7\n", "rejected bytes, behind the header")
+    equal(r.json("load", "dbo.t", r.file("mended.csv", bad.replace(b"\x81", b"\x82")), *options)["rows"], 1, "the mended file, same options")
+    equal(r.sql("SELECT * FROM dbo.t WHERE id = 3"), [(3, "a\u201a", None)], "mended values")
     for t, word in (("\u20ac\u010c\u3042", "does not exist in CP1250"), ("0xa7", None)):
         r.fullrack("load", "dbo.t", f, *options, "-t", t, "-m", "1", exit=2 if word else 0)
         check(word is None or word in r.err, "message", r.err)
@@ -169,7 +172,7 @@ def test_row_range_with_header_blanks_rejects_and_resume(r):
             d = r.json("load", "dbo.t", f, "-b", batch, "-m", "2", *options)["tasks"][0]
             equal((d["rows"], d["rejected"], d["skipped"]), (6, 2, 10), "counts, batches of " + batch)
             equal(r.sql("SELECT id, v FROM dbo.t ORDER BY id"), want, "rows, batches of " + batch)
-            equal(open(e, "rb").read(), mark + b"bad,x5\nbad,x9\n", "rejects")
+            equal(open(e, "rb").read(), mark + b"v,id\nbad,x5\nbad,x9\n", "rejects")
             equal([json.loads(n)["row"] for n in open(e + ".json")], [5, 9], "rows of the notes")
         r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v varchar(10) NULL)")
         t = r.json("load", "dbo.t", f, "-b", "2", "-m", "1", *options, exit=1)["tasks"][0]
@@ -177,7 +180,7 @@ def test_row_range_with_header_blanks_rejects_and_resume(r):
         d = r.json("load", "dbo.t", f, "-b", "2", "-m", "2", *options, "--resume", t["load_id"])["tasks"][0]
         equal((d["rows"], d["rejected"], d["skipped"]), (6, 2, 10), "counts after the resume")
         equal(r.sql("SELECT id, v FROM dbo.t ORDER BY id"), want, "rows after the resume")
-        equal(open(e, "rb").read(), mark + b"bad,x5\nbad,x9\n", "rejects after the resume")
+        equal(open(e, "rb").read(), mark + b"v,id\nbad,x5\nbad,x9\n", "rejects after the resume")
 
 
 def peak_bytes(r, *args):
