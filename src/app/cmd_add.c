@@ -7,6 +7,8 @@
 #include "db/table.h"
 #include "load/plan.h"
 #include "load/reject.h"
+#include "load/sniff.h"
+#include "rack/result.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -63,6 +65,8 @@ static fr_status some_are_queued(const struct fr_new_task *tasks, size_t count,
 struct destination {
     char table[2 * FR_NAME_MAX_BYTES + 8]; /* as given, then as the server calls it */
     char database[FR_NAME_MAX_BYTES];      /* "" = not known */
+    const struct sources *sources;
+    json_t *formats; /* what --format auto found, by source; owned */
 };
 
 static fr_status add_all(struct fr_settings *s, struct fr_control *control,
@@ -97,9 +101,11 @@ static fr_status add_all(struct fr_settings *s, struct fr_control *control,
     if (st == FR_OK && !all_added)
         st = some_are_queued(tasks, list->count, got, err);
     for (size_t i = 0; st == FR_OK && i < list->count; i++)
-        json_array_append_new(added, json_pack("{s:I, s:s, s:s}", "task_id",
-                                               (json_int_t)got[i].task_id, "source",
-                                               tasks[i].source, "table", to->table));
+        json_array_append_new(added,
+                              json_pack("{s:I, s:s, s:s, s:O?}", "task_id",
+                                        (json_int_t)got[i].task_id, "source",
+                                        tasks[i].source, "table", to->table, "format",
+                                        json_object_get(to->formats, tasks[i].source)));
     free(options);
     free(got);
     free(tasks);
@@ -144,6 +150,38 @@ static void name_table(const struct fr_table *t, struct destination *to)
              strspn(t->display, regular) == strlen(t->display) ? t->display : t->quoted);
 }
 
+/* The plan of each file, as a worker will make it; what --format auto finds may differ
+ * from file to file. */
+static fr_status check_files(const struct fr_settings *s, const struct destination *to,
+                             const struct fr_table *t, unsigned abilities,
+                             struct fr_err *err)
+{
+    const struct sources *list = to->sources;
+    fr_status st = FR_OK;
+
+    for (size_t i = 0; st == FR_OK && i < list->count; i++) {
+        char text[FR_SNIFFED_TEXT_BYTES], options[FR_SNIFFED_TEXT_BYTES];
+        struct fr_load_options settled = s->load;
+        struct fr_sniffed found = {.looked = false};
+        struct fr_plan *plan = NULL;
+
+        if (fr_sniff_is_asked(&s->load) &&
+            fr_sniff_file(list->items[i], &s->load, t, &found, NULL) == FR_OK) {
+            json_object_set_new(
+                to->formats, list->items[i],
+                json_pack("{s:s, s:s}", "found", fr_sniffed_text(&found, &s->load, text),
+                          "options", fr_sniffed_options(&found, &s->load, options)));
+            fr_sniffed_settle(&found, &settled);
+        }
+        st = fr_plan_new(t, &settled, abilities, &plan, err);
+        fr_plan_free(&plan);
+        /* nothing of a plan depends on the file then */
+        if (!fr_sniff_is_asked(&s->load))
+            break;
+    }
+    return st;
+}
+
 /* Table and options as the workers will find them, and the database where none was given;
  * a target that cannot be reached from
  * here is left to them. */
@@ -153,7 +191,6 @@ static fr_status check_target(struct fr_settings *s, const struct fr_connector *
     struct fr_sql_one one = {0};
     struct fr_sql *session = NULL;
     struct fr_table *described = NULL;
-    struct fr_plan *plan = NULL;
     char why[200];
     fr_status st = fr_connector_target(c, NULL, "fullrack add", &session, err);
 
@@ -165,17 +202,15 @@ static fr_status check_target(struct fr_settings *s, const struct fr_connector *
     if (st == FR_OK)
         st = fr_table_describe(session, to->table, &described, err);
     if (st == FR_OK)
-        st = fr_plan_new(
-            described, &s->load,
-            fr_connector_engine(c, s->load.engine, why, sizeof why)->abilities, &plan,
-            err);
+        st = check_files(
+            s, to, described,
+            fr_connector_engine(c, s->load.engine, why, sizeof why)->abilities, err);
     if (st == FR_OK)
         name_table(described, to);
     if (st == FR_OK && to->database[0] == '\0')
         st = fr_sql_run(session, "SELECT DB_NAME()", fr_sql_take_one, &one, err);
     if (one.found && one.values[0] != NULL)
         snprintf(to->database, sizeof to->database, "%s", one.values[0]);
-    fr_plan_free(&plan);
     fr_table_free(&described);
     fr_sql_close(&session);
     return st;
@@ -204,7 +239,7 @@ int command_add(struct fr_settings *s, struct fr_arguments *args, struct fr_err 
     struct fr_connector c;
     struct fr_control *control = NULL;
     struct sources list = {0};
-    struct destination to = {.database = ""};
+    struct destination to = {.sources = &list, .formats = json_object()};
     json_t *added = json_array();
     fr_status st;
 
@@ -234,8 +269,10 @@ int command_add(struct fr_settings *s, struct fr_arguments *args, struct fr_err 
     } else if (!s->quiet && json_array_size(added) > 0) {
         printf("%zu task%s queued\n", json_array_size(added),
                json_array_size(added) == 1 ? "" : "s");
+        fr_result_print_formats(added, stdout);
     }
     json_decref(added);
+    json_decref(to.formats);
     sources_free(&list);
     return fr_status_exit(st);
 }

@@ -55,6 +55,20 @@ static bool is_utf16(const char *name)
     return strncasecmp(name, "UTF-16", 6) == 0;
 }
 
+const char *fr_encoding_guess(const char *first, size_t n)
+{
+    size_t pairs = n / 2, zeros[2] = {0, 0};
+
+    for (size_t i = 0; i < 2 * pairs; i++)
+        zeros[i % 2] += first[i] == '\0' ? 1 : 0;
+    /* no character that text has is 0: such bytes are never in both places, and where
+     * text is ASCII in the main they are nearly always in one */
+    if (pairs < 2 || (zeros[0] > 0 && zeros[1] > 0) ||
+        (zeros[0] + zeros[1]) * 4 < pairs * 3)
+        return "";
+    return zeros[1] > 0 ? "UTF-16LE" : "UTF-16BE";
+}
+
 static fr_status open_recoder(const char *to, const char *from, struct fr_recoder **out,
                               struct fr_err *err)
 {

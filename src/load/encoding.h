@@ -33,6 +33,12 @@ struct fr_encoding {
 fr_status fr_encoding_choose(const char *first, size_t n, const char *option,
                              struct fr_encoding *out, struct fr_err *err);
 
+/*
+ * UTF-16 without a mark, by the NUL bytes of ASCII text in it: "UTF-16LE", "UTF-16BE", or
+ * "" where the bytes are not surely that.
+ */
+const char *fr_encoding_guess(const char *first, size_t n);
+
 /* What each byte of an encoding is, where a byte is a character. */
 struct fr_byte_table;
 

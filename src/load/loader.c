@@ -132,8 +132,9 @@ fr_status loader_start_reader(struct loader *l, struct fr_source **source, uint6
 
 static fr_status open_source(struct loader *l, struct fr_err *err)
 {
-    fr_status st = fr_source_open(l->job->source, l->job->options->encoding, l->job->stop,
-                                  &l->opened, err);
+    fr_status st =
+        (fr_sniff_is_asked(l->job->options) ? fr_source_open_sampled : fr_source_open)(
+            l->job->source, l->job->options->encoding, l->job->stop, &l->opened, err);
 
     if (st == FR_OK)
         l->source = *fr_source_identity(l->opened);
@@ -196,9 +197,31 @@ static void fill_result(struct loader *l, uint64_t cpu_before, uint64_t started_
     r->server_logical_reads = after[3] - l->counters_before[3];
 }
 
-fr_status fr_load_attempt(const struct fr_load_job *job, struct fr_sql **session,
+/* What --format auto leaves open is found out, and holds from here on as if it had been
+ * given. */
+static fr_status settle_options(struct loader *l, struct fr_load_options *settled,
+                                struct fr_err *err)
+{
+    struct fr_sample sample;
+    fr_status st;
+
+    if (!fr_sniff_is_asked(settled))
+        return FR_OK;
+    fr_source_sample(l->opened, &sample);
+    st = fr_sniff(&sample, settled, l->table, &l->found, err);
+    if (st != FR_OK)
+        return st;
+    (void)fr_sniffed_text(&l->found, settled, l->result->format);
+    (void)fr_sniffed_options(&l->found, settled, l->result->format_options);
+    fr_sniffed_settle(&l->found, settled);
+    return FR_OK;
+}
+
+fr_status fr_load_attempt(const struct fr_load_job *given, struct fr_sql **session,
                           struct fr_load_result *result, struct fr_err *err)
 {
+    struct fr_load_options settled = *given->options;
+    struct fr_load_job job_settled = *given, *job = &job_settled;
     struct loader l = {.job = job,
                        .result = result,
                        .session = session,
@@ -209,6 +232,7 @@ fr_status fr_load_attempt(const struct fr_load_job *job, struct fr_sql **session
     fr_status st;
 
     memset(result, 0, sizeof *result);
+    job_settled.options = &settled;
     result->engine = job->engine->name;
     result->server_cpu_ms = result->server_reads = -1;
     result->server_writes = result->server_logical_reads = -1;
@@ -222,6 +246,8 @@ fr_status fr_load_attempt(const struct fr_load_job *job, struct fr_sql **session
         st = fr_table_describe(*session, job->table, &l.table, err);
     if (st == FR_OK)
         st = job->engine->check(l.table->columns, l.table->column_count, err);
+    if (st == FR_OK)
+        st = settle_options(&l, &settled, err);
     if (st == FR_OK)
         st = fr_plan_new(l.table, job->options, job->engine->abilities, &l.plan, err);
     if (st == FR_OK)

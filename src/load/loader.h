@@ -11,6 +11,7 @@
 #include "base/bulk.h"
 #include "load/ledger.h"
 #include "load/options.h"
+#include "load/sniff.h"
 
 #include <stdatomic.h>
 
@@ -65,7 +66,9 @@ struct fr_load_result {
     int scheduler_id; /* -1 = unknown */
     int scheduler_moves;
     char login_time[32];
-    const char *engine; /* that ran; static storage */
+    const char *engine;                 /* that ran; static storage */
+    char format[FR_SNIFFED_TEXT_BYTES]; /* what --format auto found; "" = not asked */
+    char format_options[FR_SNIFFED_TEXT_BYTES]; /* that say the same */
 };
 
 /*
@@ -74,7 +77,7 @@ struct fr_load_result {
  * a bad row beyond --max-errors, a refused table or source; FR_EARG; FR_EDB, FR_ELOST,
  * FR_EFENCED, FR_EIO, FR_EINTR (stopped; committed part stays).
  */
-fr_status fr_load_attempt(const struct fr_load_job *job, struct fr_sql **session,
+fr_status fr_load_attempt(const struct fr_load_job *given, struct fr_sql **session,
                           struct fr_load_result *result, struct fr_err *err);
 
 /* True for errors after which the same batch may well succeed (deadlock, throttling, lost

@@ -22,6 +22,7 @@ struct loader {
     struct fr_source *opened; /* the source, until the reader takes it: a FIFO can be
                                  opened only once */
     struct fr_source_identity source;
+    struct fr_sniffed found; /* by --format auto: the options borrow texts from it */
     bool ledger;
     struct fr_head head; /* committed */
     struct fr_head now;  /* as it will be when this batch is committed */

@@ -2,6 +2,7 @@
 
 #include "base/num.h"
 #include "load/gunzip.h"
+#include "load/sniff.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -16,7 +17,7 @@
 #include <unistd.h>
 
 enum {
-    HEAD_BYTES = 64 * 1024,
+    HEAD_BYTES = FR_SAMPLE_BYTES,
     RAW_BYTES = 256 * 1024,
     MAGIC_BYTES = 10,
     LZ4_END_BYTES = 4,
@@ -48,6 +49,9 @@ struct fr_source {
     struct archive *archive;    /* NULL: not another compressed file */
     bool archive_is_empty;      /* something compressed of no bytes */
     bool first_are_in_head;     /* the first unpacked bytes, no longer the file's */
+    bool is_sampled;            /* as many bytes as a sample has are in the head */
+    size_t sample_from;         /* of them: behind the mark */
+    struct fr_err sample_error; /* why it ended early: told where it is read */
     uint64_t packed_given;      /* bytes of the file that went to the unpacker */
     size_t end_bytes;           /* and what archive_read_cb() put behind them */
     struct fr_recoder *decoder; /* NULL: already UTF-8 */
@@ -103,7 +107,7 @@ static fr_status read_some(const struct fr_source *s, char *out, size_t n, size_
 /* The head of a file whole, of a stream as much as tells compression and encoding. */
 static fr_status read_head(struct fr_source *s, struct fr_err *err)
 {
-    size_t want = s->is_stream ? MAGIC_BYTES : sizeof s->head;
+    size_t want = s->is_stream && !s->is_sampled ? MAGIC_BYTES : sizeof s->head;
     size_t got = 1;
     fr_status st = FR_OK;
 
@@ -293,27 +297,47 @@ static fr_status read_unpacked(struct fr_source *s, char *out, size_t n, size_t 
     return r == 0 && n > 0 ? check_packed_end(s, err) : FR_OK;
 }
 
+/* Where nobody says what the file is in, the sample may. */
+static const char *guess_encoding(const struct fr_source *s, const char *first, size_t n,
+                                  const char *option)
+{
+    const char *guess;
+
+    if (option != NULL || !s->is_sampled)
+        return option;
+    guess = s->packing == NOT_PACKED ? fr_encoding_guess(s->head, s->head_bytes)
+                                     : fr_encoding_guess(first, n);
+    return guess[0] == '\0' ? NULL : guess;
+}
+
 static fr_status choose_encoding(struct fr_source *s, const char *option,
                                  struct fr_err *err)
 {
     struct fr_encoding *e = &s->identity.encoding;
-    char first[MAGIC_BYTES];
-    size_t n = 0, got, want = s->packing == NOT_PACKED ? FR_MARK_BYTES : sizeof first;
+    char *first = s->raw; /* nothing is decoded yet */
+    size_t n = 0, got,
+           want = s->packing == NOT_PACKED ? FR_MARK_BYTES
+                  : s->is_sampled          ? sizeof s->head
+                                           : MAGIC_BYTES;
     fr_status st;
 
-    _Static_assert((int)MAGIC_BYTES >= (int)FR_MARK_BYTES, "a mark has its place");
+    _Static_assert((int)RAW_BYTES >= (int)HEAD_BYTES, "a sample has its place");
 
     /* the first bytes of the unpacked stream; they go to the head and are handed out from
      * there */
     do {
-        st = read_unpacked(s, first + n, want - n, &got, err);
-        if (st != FR_OK)
+        bool may_wait = s->is_sampled && n >= MAGIC_BYTES;
+
+        st = read_unpacked(s, first + n, want - n, &got,
+                           may_wait ? &s->sample_error : err);
+        if (st != FR_OK && !may_wait)
             return st;
-        n += got;
+        n += st == FR_OK ? got : 0;
+        got = st == FR_OK ? got : 0;
     } while (got > 0 && n < want);
     if (s->packing != NOT_PACKED && find_packing(first, n) != NOT_PACKED)
         return packed_twice(err);
-    st = fr_encoding_choose(first, n, option, e, err);
+    st = fr_encoding_choose(first, n, guess_encoding(s, first, n, option), e, err);
     if (st != FR_OK)
         return st;
     if (e->name[0] != '\0' && !e->by_field)
@@ -323,6 +347,7 @@ static fr_status choose_encoding(struct fr_source *s, const char *option,
     s->plain_start = s->identity.is_plain ? e->mark_bytes : 0;
     if (s->packing == NOT_PACKED) {
         s->head_used -= n - e->mark_bytes; /* step back */
+        s->sample_from = e->mark_bytes;
     } else {
         /* the unpacker has given these bytes away: keep what is behind the mark for the
          * next read */
@@ -342,6 +367,9 @@ static fr_status read_encoded(struct fr_source *s, char *out, size_t n, size_t *
         return read_file(
             s, out, n < s->head_bytes - s->head_used ? n : s->head_bytes - s->head_used,
             got, err);
+    *got = 0;
+    if (s->sample_error.status != FR_OK)
+        return fr_err_set(err, s->sample_error.status, "%s", s->sample_error.text);
     return read_unpacked(s, out, n, got, err);
 }
 
@@ -365,8 +393,9 @@ static fr_status open_file(struct fr_source *s, const char *path, struct stat *i
     return FR_OK;
 }
 
-fr_status fr_source_open(const char *path, const char *encoding, const _Atomic int *stop,
-                         struct fr_source **out, struct fr_err *err)
+static fr_status open_source(const char *path, const char *encoding,
+                             const _Atomic int *stop, bool is_sampled,
+                             struct fr_source **out, struct fr_err *err)
 {
     struct fr_source *s;
     struct stat info = {0};
@@ -378,6 +407,7 @@ fr_status fr_source_open(const char *path, const char *encoding, const _Atomic i
         return fr_err_set(err, FR_ENOMEM, "no memory for a source");
     s->fd = -1;
     s->stop = stop;
+    s->is_sampled = is_sampled;
     st = open_file(s, path, &info, err);
     if (st != FR_OK)
         goto out;
@@ -408,6 +438,30 @@ out:
     else
         fr_source_close(&s);
     return st;
+}
+
+fr_status fr_source_open(const char *path, const char *encoding, const _Atomic int *stop,
+                         struct fr_source **out, struct fr_err *err)
+{
+    return open_source(path, encoding, stop, false, out, err);
+}
+
+fr_status fr_source_open_sampled(const char *path, const char *encoding,
+                                 const _Atomic int *stop, struct fr_source **out,
+                                 struct fr_err *err)
+{
+    return open_source(path, encoding, stop, true, out, err);
+}
+
+void fr_source_sample(const struct fr_source *s, struct fr_sample *out)
+{
+    size_t mark = s->identity.encoding.mark_bytes;
+
+    *out = (struct fr_sample){.p = s->head + s->sample_from,
+                              .n = s->head_bytes - s->sample_from,
+                              .encoding = s->identity.encoding};
+    /* of what was unpacked the mark is gone already, but was counted */
+    out->whole = out->n + mark < sizeof s->head && s->sample_error.status == FR_OK;
 }
 
 void fr_source_close(struct fr_source **sp)

@@ -32,6 +32,17 @@ struct fr_source_identity {
  */
 fr_status fr_source_open(const char *path, const char *encoding, const _Atomic int *stop,
                          struct fr_source **out, struct fr_err *err);
+/*
+ * As above, for --format auto: the first FR_SAMPLE_BYTES of the unpacked file (sniff.h)
+ * are read at once, of a stream too, and with no encoding given UTF-16 without a mark is
+ * known by them.
+ */
+fr_status fr_source_open_sampled(const char *path, const char *encoding,
+                                 const _Atomic int *stop, struct fr_source **out,
+                                 struct fr_err *err);
+/* Of a source opened so, before its first read; borrowed until then. */
+struct fr_sample;
+void fr_source_sample(const struct fr_source *s, struct fr_sample *out);
 void fr_source_close(struct fr_source **sp);
 /* From any thread: a read that waits for a pipe or FIFO, and every later wait, ends with
  * FR_EINTR within 0.2 s. */

@@ -105,6 +105,42 @@ static void print_failure(json_t *task, FILE *out)
     fprintf(out, "%s\n", error[0] == '\0' ? "no more is known" : error);
 }
 
+static const char *format_of(const json_t *task, const char *key)
+{
+    const json_t *format = json_object_get(task, "format");
+
+    return format == NULL ? "" : fr_ipc_text(format, key);
+}
+
+void fr_result_print_formats(const json_t *tasks, FILE *out)
+{
+    const char *first = NULL;
+    bool same = true;
+    size_t i;
+    const json_t *task;
+
+    json_array_foreach(tasks, i, task)
+    {
+        const char *found = format_of(task, "found");
+
+        if (found[0] == '\0')
+            continue;
+        same = same && (first == NULL || strcmp(first, found) == 0);
+        first = first == NULL ? found : first;
+    }
+    json_array_foreach(tasks, i, task)
+    {
+        if (format_of(task, "found")[0] == '\0')
+            continue;
+        fprintf(out,
+                "%s%sformat: %s (found by looking at the first 64 KiB; %s says so)\n",
+                same ? "" : fr_ipc_text(task, "source"), same ? "" : ": ",
+                format_of(task, "found"), format_of(task, "options"));
+        if (same)
+            break;
+    }
+}
+
 void fr_result_print(const struct fr_result *r, FILE *out)
 {
     struct fr_result_totals t;
@@ -149,6 +185,7 @@ void fr_result_print(const struct fr_result *r, FILE *out)
     if (r->start_skew_ms >= 0)
         fprintf(out, ", start skew %lld ms", (long long)r->start_skew_ms);
     fprintf(out, "\n");
+    fr_result_print_formats(r->tasks, out);
     json_array_foreach(r->tasks, i, task)
     {
         if (fr_ipc_text(task, "engine_why")[0] == '\0')
@@ -184,8 +221,8 @@ static json_t *public_task(json_t *task)
         {"bytes_read", true},      {"bytes_sent", true},     {"duration_ms", false},
         {"client_cpu_ms", false},  {"server_cpu_ms", false}, {"scheduler_id", false},
         {"scheduler_moves", true}, {"spid", false},          {"attempts", true},
-        {"engine", false},         {"engine_why", false},    {"encrypted", false},
-        {"error", false},
+        {"format", false},         {"engine", false},        {"engine_why", false},
+        {"encrypted", false},      {"error", false},
     };
     json_t *out = json_object();
 

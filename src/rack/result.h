@@ -38,6 +38,9 @@ void fr_result_totals(const struct fr_result *r, struct fr_result_totals *out);
 int fr_result_exit(const struct fr_result *r);
 
 void fr_result_print(const struct fr_result *r, FILE *out);
+/* What --format auto found, by the tasks' "source" and "format": once where it is the
+ * same everywhere, else of each. */
+void fr_result_print_formats(const json_t *tasks, FILE *out);
 /* One document, as DESIGN.md lists its keys. */
 void fr_result_print_json(const struct fr_result *r, FILE *out);
 

@@ -136,6 +136,15 @@ static json_t *text_or_null(const char *text)
     return text == NULL || text[0] == '\0' ? json_null() : fr_ipc_string(text);
 }
 
+/* What --format auto found; null where it was not asked. */
+static json_t *format_json(const struct fr_load_result *r)
+{
+    return r->format[0] == '\0'
+               ? json_null()
+               : json_pack("{s:o, s:o}", "found", fr_ipc_string(r->format), "options",
+                           fr_ipc_string(r->format_options));
+}
+
 /* The task as the results of load and run show it. */
 static json_t *task_json(const struct worker *w, const struct fr_task *t,
                          const struct fr_load_result *r, const char *state,
@@ -163,6 +172,7 @@ static json_t *task_json(const struct worker *w, const struct fr_task *t,
     json_object_set_new(m, "scheduler_moves", json_integer(r->scheduler_moves));
     json_object_set_new(m, "spid", number_or_null(r->spid > 0 ? r->spid : -1));
     json_object_set_new(m, "attempts", json_integer(t->attempts));
+    json_object_set_new(m, "format", format_json(r));
     json_object_set_new(m, "engine", text_or_null(r->engine));
     json_object_set_new(m, "engine_why", text_or_null(w->engine_why));
     json_object_set_new(m, "encrypted", json_boolean(w->encrypted));

@@ -1,6 +1,7 @@
 # Programs that start their own fullrackd; run in the build folder.
 INTEGRATION_TESTS = \
 	tests/integration/test_add.py \
+	tests/integration/test_check.py \
 	tests/integration/test_command.py \
 	tests/integration/test_datasets.py \
 	tests/integration/test_encrypt.py \

@@ -153,7 +153,7 @@ def test_resume_of_an_unknown_load_is_refused(r):
 def test_failure_names_the_file_once(r):
     r.fresh("CREATE TABLE dbo.t (id int NOT NULL, name varchar(9) NULL)")
     f = r.file("rows.txt", "1;a\n")
-    r.fullrack("load", "dbo.t", f, exit=1)
+    r.fullrack("load", "dbo.t", f, "--format", "delimited", exit=1)
     check("failed: %s: row 1" % f in r.err, "message", r.err)
     check("is -t the file's field terminator?" in r.err, "what may help", r.err)
 
@@ -241,8 +241,8 @@ def test_packed_files_in_another_encoding(r):
 def test_failure_does_not_wait_for_stdin(r):
     """The reader waits for a pipe that stays open: a load that has failed ends all the same."""
     r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
-    p = subprocess.Popen(r.command("load", "dbo.t", "-"), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
-                         stderr=subprocess.PIPE, env=r.env())
+    p = subprocess.Popen(r.command("load", "dbo.t", "-", "--format", "delimited"), stdin=subprocess.PIPE,
+                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=r.env())
     try:
         p.stdin.write(b"1\nx\n" * 100)
         p.stdin.flush()
@@ -344,7 +344,8 @@ def test_server_freezes_during_the_load(r):
     r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
     fifo = os.path.join(r.dir, "fifo")
     os.mkfifo(fifo)
-    p = r.spawn("load", "dbo.t", fifo, "--statement-timeout", "2", "--login-timeout", "2", "--retry-for", "1")
+    p = r.spawn("load", "dbo.t", fifo, "--format", "delimited", "--statement-timeout", "2", "--login-timeout", "2",
+                "--retry-for", "1")
     with open(fifo, "wb", buffering=0) as w:
         w.write(b"1\n" * 1000)
         time.sleep(1)

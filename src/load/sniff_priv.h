@@ -1,0 +1,49 @@
+/* sniff_priv.h - what the parts of sniffing share, for load/ only. */
+#ifndef FR_LOAD_SNIFF_PRIV_H
+#define FR_LOAD_SNIFF_PRIV_H
+
+#include "load/sniff.h"
+#include "load/split.h"
+
+/* One way to read the sample: what is tried, and what came of it. */
+struct look {
+    enum fr_format format;
+    char field[FR_SNIFFED_OPTION_BYTES]; /* "" = as given */
+    char row[FR_SNIFFED_OPTION_BYTES];
+    char quote[2];
+    char delimiter;      /* the first byte of the field terminator */
+    size_t rows;         /* that are not blank */
+    size_t fields;       /* of most rows */
+    size_t with_fields;  /* rows that have so many */
+    size_t bad_rows;     /* that cannot be split */
+    bool trailing;       /* the last field of every row is empty */
+    bool needs_quotes;   /* a quoted field would be another without them */
+    bool all_quoted;     /* every value of a column is */
+    bool quotes_enclose; /* quotes are there to enclose */
+    bool has_quotes;
+    bool names; /* the first row has column names, and nothing else */
+    bool fits;  /* rows go into the table */
+};
+
+struct sniffer {
+    const struct fr_load_options *o;
+    const struct fr_table *table; /* NULL = none */
+    const char *p;                /* decoded sample */
+    size_t n;
+    bool whole;
+    struct fr_field *fields; /* FR_MAX_FIELDS */
+    struct column_look *columns;
+    uint32_t *counts; /* rows by their number of fields */
+};
+
+/* sniff_look.c: read the sample that way.  False: it cannot be read so. */
+bool sniff_look(struct sniffer *s, struct look *l);
+/* A row of n fields fits into the table, or --columns. */
+bool sniff_takes(const struct sniffer *s, size_t n);
+fr_status sniff_reserve(struct sniffer *s, struct fr_err *err);
+void sniff_release(struct sniffer *s);
+
+/* A word that may be the name of a column: no number, no date. */
+bool fr_sniff_looks_like_name(const char *p, size_t n);
+
+#endif
