@@ -2,9 +2,10 @@
  * fuzz_load.c - rows, fields and converters on hostile bytes.
  *
  * The first byte chooses format and terminators, the rest is the file.  It is split as a
- * whole and in small steps: both must find the same rows; every field goes through every
- * type's converter.
+ * whole and in small steps: both must find the same rows and fields; every field goes
+ * through every type's converter.
  */
+#include "base/num.h"
 #include "load/convert.h"
 #include "load/split.h"
 
@@ -15,11 +16,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct {
     int64_t format;
-    const char *field, *row;
+    const char *field, *row, *escape;
 } shapes[] = {
-    {FR_FORMAT_CSV, NULL, NULL},          {FR_FORMAT_DELIMITED, NULL, NULL},
-    {FR_FORMAT_BCP, NULL, NULL},          {FR_FORMAT_CSV, "||", "##"},
-    {FR_FORMAT_DELIMITED, "||", "&|\\n"}, {FR_FORMAT_BCP, "0x1f", "0x1e"},
+    {FR_FORMAT_CSV, NULL, NULL, NULL},          {FR_FORMAT_DELIMITED, NULL, NULL, NULL},
+    {FR_FORMAT_BCP, NULL, NULL, NULL},          {FR_FORMAT_CSV, "||", "##", NULL},
+    {FR_FORMAT_DELIMITED, "||", "&|\\n", NULL}, {FR_FORMAT_BCP, "0x1f", "0x1e", NULL},
+    {FR_FORMAT_CSV, NULL, NULL, "\\"},          {FR_FORMAT_CSV, "||", "|\\n", "\\"},
+    {FR_FORMAT_DELIMITED, NULL, NULL, "\\"},
 };
 
 static const enum fr_type types[] = {
@@ -74,9 +77,34 @@ static void convert_all(const struct fr_field *f)
     }
 }
 
-/* Ends of the rows, found with `step` new bytes at a time. */
+/* What a row says, wherever its bytes lie. */
+static uint64_t digest(const struct fr_splitter *s, const struct fr_record *rec)
+{
+    uint64_t flags[] = {rec->total_bytes, rec->body_bytes, rec->count, rec->blank,
+                        rec->bad != NULL};
+    uint64_t h = fr_hash(FR_HASH_START, flags, sizeof flags);
+
+    for (size_t i = 0; i < rec->count && i < FR_MAX_FIELDS; i++) {
+        const struct fr_field *f = &rec->fields[i];
+        uint64_t field[] = {f->n, f->quoted, f->has_quotes};
+        size_t n = 0;
+
+        h = fr_hash(h, field, sizeof field);
+        h = fr_hash(h, f->p, f->n);
+        if (f->has_quotes) {
+            char *plain = malloc(f->n + 1);
+
+            if (fr_field_unquote(s, f, plain, &n) && n > f->n)
+                abort();
+            free(plain);
+        }
+    }
+    return h;
+}
+
+/* Digests of the rows, found with `step` new bytes at a time. */
 static size_t split(const struct fr_splitter *s, const char *p, size_t size, size_t step,
-                    size_t *ends)
+                    uint64_t *digests)
 {
     static struct fr_field fields[FR_MAX_FIELDS];
     struct fr_record rec = {.fields = fields};
@@ -100,14 +128,14 @@ static size_t split(const struct fr_splitter *s, const char *p, size_t size, siz
         if (step >= size && rec.bad == NULL && rec.count > 0)
             convert_all(&fields[0]);
         at += rec.total_bytes;
-        ends[rows++] = at;
+        digests[rows++] = digest(s, &rec);
     }
     return rows;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static size_t whole[MAX_ROWS], steps[MAX_ROWS];
+    static uint64_t whole[MAX_ROWS], steps[MAX_ROWS];
     struct fr_splitter *s = NULL;
     struct fr_load_options o;
     size_t shape, n;
@@ -120,6 +148,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     o.format = shapes[shape].format;
     o.field_terminator = (char *)(uintptr_t)shapes[shape].field;
     o.row_terminator = (char *)(uintptr_t)shapes[shape].row;
+    o.escape = (char *)(uintptr_t)shapes[shape].escape;
     if (fr_splitter_new(&o, 3, &s, NULL) != FR_OK)
         abort();
     /* a copy of the exact size, so that a byte read too far is seen */
