@@ -16,20 +16,30 @@
 #include <string.h>
 #include <unistd.h>
 
+/* A worker may run in another folder. */
+static void make_absolute(json_t *options, const char *name, const char *path)
+{
+    char folder[PATH_MAX], *whole = NULL;
+
+    if (path == NULL || path[0] == '/' || getcwd(folder, sizeof folder) == NULL ||
+        asprintf(&whole, "%s/%s", folder, path) < 0)
+        return;
+    json_object_set_new(options, name, json_string(whole));
+    free(whole);
+}
+
 /* The same for all tasks: where a worker writes its rejects depends on the task's number,
  * which the queue gives. */
 static char *options_text(const struct fr_settings *s)
 {
     json_t *o = fr_settings_to_json(s, FR_GROUP_LOAD);
-    char folder[PATH_MAX], *text, *path = NULL;
+    char *text = NULL;
 
-    if (o != NULL && s->load.error_file != NULL && s->load.error_file[0] != '/' &&
-        getcwd(folder, sizeof folder) != NULL &&
-        asprintf(&path, "%s/%s", folder, s->load.error_file) >= 0) {
-        json_object_set_new(o, "error-file", json_string(path));
-        free(path);
+    if (o != NULL) {
+        make_absolute(o, "error-file", s->load.error_file);
+        make_absolute(o, "format-file", s->load.format_file);
+        text = json_dumps(o, JSON_COMPACT);
     }
-    text = o == NULL ? NULL : json_dumps(o, JSON_COMPACT);
     json_decref(o);
     return text;
 }

@@ -15,7 +15,7 @@ fullrack_SOURCES = \
 	src/app/cmd_status.c \
 	src/app/cmd_verify.c \
 	src/app/cmd_worker.c
-fullrack_LDADD = libfrclient.a libfrbase.a $(UV_LIBS) $(JANSSON_LIBS) $(ARCHIVE_LIBS) $(DBLIB_LIBS) $(GNUTLS_LIBS) -lm
+fullrack_LDADD = libfrclient.a libfrbase.a $(UV_LIBS) $(JANSSON_LIBS) $(ARCHIVE_LIBS) $(EXPAT_LIBS) $(DBLIB_LIBS) $(GNUTLS_LIBS) -lm
 
 # the record team's name for the same program
 all-local: spawnmany

@@ -109,6 +109,8 @@ const struct option_spec option_table[] = {
      NULL, "ROWS", "rejected rows allowed per task (default 0)", false},
     {"max-field-bytes", 0, OPTION_SIZE, FR_GROUP_LOAD, LOAD(max_field_bytes), 1,
      INT32_MAX / 2, NULL, "SIZE", "longest field (default 64M)", false},
+    {"native-writer", 0, OPTION_CHOICE, FR_GROUP_LOAD, LOAD(native_writer), 0, 0,
+     "bcp|freebcp", NULL, "program that wrote the native data (default bcp)", false},
     {"no-check", 0, OPTION_FLAG, FR_GROUP_LOAD, LOAD(no_check), 0, 0, NULL, NULL,
      "pass CHECK and foreign key constraints and triggers by", false},
     {"no-start", 0, OPTION_FLAG, FR_GROUP_START, AT(no_start), 0, 0, NULL, NULL,

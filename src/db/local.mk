@@ -1,6 +1,6 @@
 # db-lib: connections, statements, table descriptions, the bcp engine
 noinst_LIBRARIES += libfrclient.a
-libfrclient_a_CPPFLAGS = $(AM_CPPFLAGS) $(UV_CFLAGS) $(JANSSON_CFLAGS) $(ARCHIVE_CFLAGS)
+libfrclient_a_CPPFLAGS = $(AM_CPPFLAGS) $(UV_CFLAGS) $(JANSSON_CFLAGS) $(ARCHIVE_CFLAGS) $(EXPAT_CFLAGS)
 libfrclient_a_SOURCES = \
 	src/db/dblib.c src/db/dblib.h \
 	src/db/connect.c src/db/connect.h \

@@ -277,7 +277,7 @@ static unsigned char *put_by_cell(const struct direct_column *c, const struct fr
 static unsigned char *put_empty(const struct direct_column *c, const struct fr_field *f,
                                 unsigned char *at)
 {
-    if (f->quoted ? c->quoted_empty_is_text : c->empty_is_text)
+    if (!f->is_null && (f->quoted ? c->quoted_empty_is_text : c->empty_is_text))
         return c->null_is_short ? wire_put_u16(at, 0) : NULL;
     if (!c->takes_null)
         return NULL;

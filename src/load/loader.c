@@ -1,6 +1,7 @@
 #include "load/loader_priv.h"
 
 #include "db/statements.h"
+#include "load/layout.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -132,9 +133,11 @@ fr_status loader_start_reader(struct loader *l, struct fr_source **source, uint6
 
 static fr_status open_source(struct loader *l, struct fr_err *err)
 {
-    fr_status st =
-        (fr_sniff_is_asked(l->job->options) ? fr_source_open_sampled : fr_source_open)(
-            l->job->source, l->job->options->encoding, l->job->stop, &l->opened, err);
+    fr_status st = fr_sniff_is_asked(l->job->options)
+                       ? fr_source_open_sampled(l->job->source, l->job->options->encoding,
+                                                l->job->stop, &l->opened, err)
+                       : fr_layout_open_source(l->job->source, l->job->options,
+                                               l->job->stop, &l->opened, err);
 
     if (st == FR_OK)
         l->source = *fr_source_identity(l->opened);

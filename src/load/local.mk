@@ -15,6 +15,10 @@ libfrclient_a_SOURCES += \
 	src/load/sniff.c src/load/sniff_look.c src/load/sniff_text.c src/load/sniff_file.c src/load/sniff.h src/load/sniff_priv.h \
 	src/load/reader.c src/load/reader.h \
 	src/load/plan.c src/load/plan_map.c src/load/plan_row.c src/load/plan.h src/load/plan_priv.h \
+	src/load/layout.c src/load/layout.h src/load/layout_priv.h src/load/layout_native.c src/load/host_type.c \
+	src/load/split_layout.c src/load/split_priv.h \
+	src/load/format_file.c src/load/format_file.h src/load/format_file_priv.h src/load/format_file_xml.c \
+	src/load/native.c src/load/native_text.c src/load/native.h src/load/plan_layout.c \
 	src/load/hint.c src/load/hint.h \
 	src/load/direct.c src/load/direct.h src/load/digits.h \
 	src/load/reject.c src/load/reject.h \

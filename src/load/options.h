@@ -29,6 +29,9 @@ enum fr_empty { FR_EMPTY_AUTO, FR_EMPTY_NULL, FR_EMPTY_EMPTY };
 enum fr_blanks { FR_BLANKS_UNSET = -1, FR_BLANKS_KEEP, FR_BLANKS_TRIM, FR_BLANKS_ERROR };
 enum fr_engine_choice { FR_ENGINE_AUTO, FR_ENGINE_BCP, FR_ENGINE_WIRE };
 
+/* What wrote a native file: Microsoft's bcp, or FreeTDS' freebcp with its own structs. */
+enum fr_writer { FR_WRITER_BCP, FR_WRITER_FREEBCP };
+
 enum { FR_BATCH_ROWS_AUTO = -1 };
 
 /* A list of texts, in the order given. */
@@ -49,6 +52,7 @@ struct fr_load_options {
     char *widths;              /* 3,10,...: of a fixed file's fields, in bytes */
     char *format_file;         /* path of a bcp format file, text or XML */
     bool unicode_native;       /* a native file written by bcp -N */
+    int64_t native_writer;     /* enum fr_writer */
     struct fr_text_list nulls; /* --null */
     int64_t empty;             /* enum fr_empty */
     bool keep_nulls;

@@ -25,6 +25,13 @@ static fr_status check_options(const struct fr_load_options *o, const struct fr_
     if (o->first_row < 1 || (o->last_row != 0 && o->last_row < o->first_row))
         return fr_err_set(err, FR_EARG, "-F/-L: there is no row between %lld and %lld",
                           (long long)o->first_row, (long long)o->last_row);
+    if (!fr_layout_is_wanted(o) &&
+        (o->widths != NULL || o->unicode_native || o->native_writer != FR_WRITER_BCP))
+        return fr_err_set(err, FR_EARG, "%s is for --format %s",
+                          o->widths != NULL   ? "--widths"
+                          : o->unicode_native ? "--unicode-native"
+                                              : "--native-writer",
+                          o->widths != NULL ? "fixed" : "native");
     for (size_t i = 0; i < o->date_formats.count; i++) {
         const char *item = o->date_formats.items[i];
         size_t n = strcspn(item, "="), column = fr_table_find_column(t, item, n);
@@ -78,8 +85,13 @@ fr_status fr_plan_new(const struct fr_table *table, const struct fr_load_options
     for (size_t i = 0; i < table->column_count; i++)
         p->insertable += plan_is_insertable(p, &table->columns[i]) ? 1 : 0;
     settled.format = settle_format(o);
-    st = fr_splitter_new(&settled, table->column_count, &p->splitter, err);
-    if (st == FR_OK && o->columns != NULL && o->header != FR_HEADER_MATCH) {
+    if (fr_layout_is_wanted(o))
+        st = plan_open_layout(p, err);
+    else
+        st = fr_splitter_new(&settled, table->column_count, &p->splitter, err);
+    if (st == FR_OK && p->layout != NULL && o->header != FR_HEADER_MATCH)
+        st = plan_map_layout(p, err);
+    else if (st == FR_OK && o->columns != NULL && o->header != FR_HEADER_MATCH) {
         st = plan_map_columns_option(p, err);
         fr_splitter_set_bcp_fields(p->splitter, p->field_count);
     }
@@ -125,6 +137,8 @@ fr_status fr_plan_set_encoding(struct fr_plan *p, const struct fr_encoding *e,
     if (st != FR_OK)
         return st;
     memcpy(p->encoding_name, e->name, sizeof p->encoding_name);
+    if (p->layout != NULL) /* its terminators are bytes */
+        return FR_OK;
     settled.format = settle_format(p->options);
     st = encode_terminator(p, "-t", &settled.field_terminator, err);
     if (st == FR_OK)
@@ -161,6 +175,8 @@ void fr_plan_free(struct fr_plan **pp)
     fr_hints_free(&p->hints);
     fr_direct_free(&p->direct);
     fr_splitter_free(&p->splitter);
+    fr_recoder_close(&p->decoder);
+    fr_layout_free(&p->layout);
     free(p);
     *pp = NULL;
 }
@@ -217,6 +233,8 @@ uint64_t fr_plan_hash(const struct fr_plan *p)
         h = hash_text(h, o->nulls.items[i]);
     for (size_t i = 0; i < o->date_formats.count; i++)
         h = hash_text(h, o->date_formats.items[i]);
+    if (p->layout != NULL)
+        h = fr_layout_hash(p->layout, h);
     for (size_t i = 0; i < p->table->column_count; i++) {
         const struct fr_column *c = &p->table->columns[i];
         int64_t shape[] = {(int64_t)c->type, c->max_bytes, c->precision, c->scale,

@@ -1,4 +1,5 @@
 /* Which field goes to which column: by position, --columns, or a header. */
+#include "load/native.h"
 #include "load/plan_priv.h"
 
 #include <stdlib.h>
@@ -14,11 +15,12 @@ bool plan_maps_by_name(const struct fr_load_options *o)
     return o->columns != NULL || o->header == FR_HEADER_MATCH;
 }
 
-static fr_status map_column(struct fr_plan *p, size_t field, size_t column,
-                            struct fr_err *err)
+fr_status plan_map_column(struct fr_plan *p, size_t field, size_t column,
+                          struct fr_err *err)
 {
     const struct fr_column *c = &p->table->columns[column];
     char list[600];
+    struct fr_load_options options = *p->options;
 
     if (c->type == FR_TYPE_UNSUPPORTED ||
         ((c->type == FR_TYPE_XML || c->type == FR_TYPE_CLR) &&
@@ -35,10 +37,23 @@ static fr_status map_column(struct fr_plan *p, size_t field, size_t column,
                           fr_table_list_columns(p->table, list, sizeof list));
     p->is_sent[column] = true;
     p->fields[field].column = column;
-    return fr_converter_init(&p->fields[field].converter, c, p->options, err);
+    if (p->layout != NULL) {
+        p->fields[field].host = p->layout->fields[field].type;
+        if (p->fields[field].host > FR_HOST_NCHAR) {
+            /* the text of native values is ours, whatever the options say of others */
+            options.decimal = NULL;
+            options.date_formats.count = 0;
+        }
+        if (!fr_native_fits(p->fields[field].host, c))
+            return fr_err_set(err, FR_EARG,
+                              "column %s has type %s, which the field's native type does "
+                              "not become",
+                              c->name, c->type_name);
+    }
+    return fr_converter_init(&p->fields[field].converter, c, &options, err);
 }
 
-static fr_status check_required(const struct fr_plan *p, struct fr_err *err)
+fr_status plan_check_required(const struct fr_plan *p, struct fr_err *err)
 {
     for (size_t i = 0; i < p->table->column_count; i++) {
         const struct fr_column *c = &p->table->columns[i];
@@ -56,7 +71,7 @@ static fr_status check_required(const struct fr_plan *p, struct fr_err *err)
     return FR_OK;
 }
 
-static fr_status reserve_fields(struct fr_plan *p, size_t count, struct fr_err *err)
+fr_status plan_reserve_fields(struct fr_plan *p, size_t count, struct fr_err *err)
 {
     p->fields = calloc(count == 0 ? 1 : count, sizeof *p->fields);
     if (p->fields == NULL)
@@ -65,8 +80,8 @@ static fr_status reserve_fields(struct fr_plan *p, size_t count, struct fr_err *
     return FR_OK;
 }
 
-static fr_status unknown_column(const struct fr_plan *p, const char *name, size_t n,
-                                const char *where, struct fr_err *err)
+fr_status plan_unknown_column(const struct fr_plan *p, const char *name, size_t n,
+                              const char *where, struct fr_err *err)
 {
     char list[600];
     char shown[FR_PRINTABLE_BYTES + 4];
@@ -84,13 +99,13 @@ static fr_status map_name(struct fr_plan *p, size_t field, const char *name, siz
     size_t column = fr_table_find_column(p->table, name, n);
 
     if (column == p->table->column_count)
-        return unknown_column(p, name, n, where, err);
+        return plan_unknown_column(p, name, n, where, err);
     if (!plan_is_insertable(p, &p->table->columns[column])) {
         /* the server makes the value: the field is read and dropped, as bcp does */
         p->fields[field].dropped = true;
         return FR_OK;
     }
-    if (map_column(p, field, column, err) != FR_OK)
+    if (plan_map_column(p, field, column, err) != FR_OK)
         return fr_err_wrap(err, "%s", where);
     return FR_OK;
 }
@@ -167,12 +182,12 @@ fr_status plan_map_columns_option(struct fr_plan *p, struct fr_err *err)
     if (st == FR_OK && most > FR_MAX_FIELDS)
         st = fr_err_set(err, FR_EARG, "--columns: more than %d fields", FR_MAX_FIELDS);
     if (st == FR_OK)
-        st = reserve_fields(p, most, err);
-    if (st == FR_OK)
+        st = plan_reserve_fields(p, most, err);
+    if (st == FR_OK && name != NULL)
         st = map_list(p, name, err);
     free(name);
     if (st == FR_OK)
-        st = check_required(p, err);
+        st = plan_check_required(p, err);
     p->mapped = st == FR_OK;
     return st;
 }
@@ -180,7 +195,7 @@ fr_status plan_map_columns_option(struct fr_plan *p, struct fr_err *err)
 fr_status fr_plan_map_header(struct fr_plan *p, const struct fr_record *header,
                              struct fr_err *err)
 {
-    fr_status st = reserve_fields(p, header->count, err);
+    fr_status st = plan_reserve_fields(p, header->count, err);
 
     if (st == FR_OK && header->count > FR_MAX_FIELDS)
         st = fr_err_set(err, FR_EARG, "header: more than %d fields", FR_MAX_FIELDS);
@@ -207,7 +222,7 @@ fr_status fr_plan_map_header(struct fr_plan *p, const struct fr_record *header,
             st = map_name(p, i, f.p, f.n, "header", err);
     }
     if (st == FR_OK)
-        st = check_required(p, err);
+        st = plan_check_required(p, err);
     p->mapped = st == FR_OK;
     return st;
 }
@@ -223,15 +238,15 @@ fr_status fr_plan_map_count(struct fr_plan *p, size_t fields, bool *mapped,
     *mapped = p->mapped;
     if (p->mapped || plan_maps_by_name(p->options) || (!all && fields != p->insertable))
         return FR_OK;
-    st = reserve_fields(p, fields, err);
+    st = plan_reserve_fields(p, fields, err);
     for (size_t i = 0; st == FR_OK && i < t->column_count; i++) {
         if (plan_is_insertable(p, &t->columns[i]))
-            st = map_column(p, at++, i, err);
+            st = plan_map_column(p, at++, i, err);
         else if (all)
             p->fields[at++].dropped = true;
     }
     if (st == FR_OK)
-        st = check_required(p, err);
+        st = plan_check_required(p, err);
     p->mapped = *mapped = st == FR_OK;
     return st;
 }

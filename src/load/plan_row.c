@@ -1,4 +1,5 @@
 /* A row's fields into the engine's cells, or the reason why not. */
+#include "load/native.h"
 #include "load/plan_priv.h"
 
 #include "base/utf8.h"
@@ -7,16 +8,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+fr_status plan_reserve_scratch(struct fr_plan *p, size_t bytes, struct fr_err *err)
+{
+    char *grown;
+
+    if (p->scratch_bytes >= bytes)
+        return FR_OK;
+    grown = realloc(p->scratch, bytes * 2);
+    if (grown == NULL)
+        return fr_err_set(err, FR_ENOMEM, "no memory for a field of %zu bytes", bytes);
+    p->scratch = grown;
+    p->scratch_bytes = bytes * 2;
+    return FR_OK;
+}
+
 fr_status plan_unquote(struct fr_plan *p, struct fr_field *f, struct fr_err *err)
 {
-    if (p->scratch_bytes < f->n) {
-        char *grown = realloc(p->scratch, f->n * 2);
+    fr_status st = plan_reserve_scratch(p, f->n, err);
 
-        if (grown == NULL)
-            return fr_err_set(err, FR_ENOMEM, "no memory for a field of %zu bytes", f->n);
-        p->scratch = grown;
-        p->scratch_bytes = f->n * 2;
-    }
+    if (st != FR_OK)
+        return st;
     if (!fr_field_unquote(p->splitter, f, p->scratch, &f->n))
         return FR_EMPTY;
     f->p = p->scratch;
@@ -146,6 +157,73 @@ static fr_status set_null(const struct fr_plan *p, const struct fr_column *colum
     return FR_OK;
 }
 
+static enum fr_conversion convert_value(const struct plan_field *pf,
+                                        const struct fr_field *f, struct fr_cell *cell,
+                                        struct fr_reason *reason)
+{
+    bool is_text = pf->host == FR_HOST_BINARY && pf->converter.is_text; /* hex digits */
+
+    if (pf->host > FR_HOST_NCHAR && !is_text)
+        return fr_native_convert(pf->host, &pf->converter, f->p, f->n, cell, reason);
+    if (pf->as_is)
+        return fr_native_copy_utf16(&pf->converter, f->p, f->n, cell, reason);
+    return pf->converter.convert(&pf->converter, f->p, f->n, cell, reason);
+}
+
+/* A value that the layout makes readable for people. */
+static fr_status refuse_value(struct fr_row_error *bad, const struct fr_column *column,
+                              const struct plan_field *pf, struct fr_field f,
+                              const char *reason)
+{
+    char text[FR_NATIVE_TEXT_BYTES];
+    size_t n = pf->host > FR_HOST_NCHAR ? fr_native_text(pf->host, f.p, f.n, text) : 0;
+
+    if (n > 0) {
+        f.p = text;
+        f.n = n;
+    }
+    return refuse_row(bad, column, &f, reason);
+}
+
+/* The field as text in UTF-8, trimmed, without its quotes.  FR_EDATA: refused, bad says
+ * why. */
+static fr_status read_text(struct fr_plan *p, const struct fr_column *column,
+                           struct fr_field *f, struct fr_row_error *bad,
+                           struct fr_err *err)
+{
+    fr_status st = FR_OK;
+
+    if (p->options->trim && !f->quoted)
+        fr_trim_blanks(&f->p, &f->n);
+    /* a text that means NULL (\\N) is looked for as it stands in the file */
+    if (f->has_quotes && (f->quoted || !is_null_token(p->options, f->p, f->n)))
+        st = plan_unquote(p, f, err);
+    if (st == FR_EMPTY)
+        return refuse_row(bad, column, f,
+                          "has the --escape in front of a letter or digit, which is not "
+                          "the same to all who write it");
+    return st == FR_OK ? decode_value(p, column, f, bad, err) : st;
+}
+
+/* As above, of a field that a layout describes. */
+static fr_status read_laid_out(struct fr_plan *p, const struct plan_field *pf,
+                               struct fr_field *f, struct fr_row_error *bad,
+                               struct fr_err *err)
+{
+    const struct fr_column *column = &p->table->columns[pf->column];
+    struct fr_reason reason;
+    fr_status st;
+
+    if (pf->host == FR_HOST_CHAR && p->decoder == NULL)
+        return read_text(p, column, f, bad, err);
+    st = plan_decode_field(p, pf, f, &reason, err);
+    if (st == FR_EDATA)
+        return refuse_row(bad, column, f, reason.text);
+    if (st == FR_OK && p->options->trim && !f->quoted && pf->host <= FR_HOST_NCHAR)
+        fr_trim_blanks(&f->p, &f->n);
+    return st;
+}
+
 static fr_status convert_field(struct fr_plan *p, const struct plan_field *pf,
                                struct fr_field f, struct fr_bulk *bulk,
                                struct fr_row_error *bad, struct fr_err *err)
@@ -158,36 +236,28 @@ static fr_status convert_field(struct fr_plan *p, const struct plan_field *pf,
 
     if (f.n > p->options->max_field_bytes)
         return refuse_row(bad, column, &f, "is longer than --max-field-bytes");
-    if (p->options->trim && !f.quoted)
-        fr_trim_blanks(&f.p, &f.n);
-    /* a text that means NULL (\\N) is looked for as it stands in the file */
-    if (f.has_quotes && (f.quoted || !is_null_token(p->options, f.p, f.n))) {
-        st = plan_unquote(p, &f, err);
-        if (st == FR_EMPTY)
-            return refuse_row(bad, column, &f,
-                              "has the --escape in front of a letter or digit, which is "
-                              "not the same to all who write it");
-        if (st != FR_OK)
-            return st;
-    }
-    st = decode_value(p, column, &f, bad, err);
+    if (f.is_null)
+        return set_null(p, column, cell, bad);
+    st = p->layout != NULL ? read_laid_out(p, pf, &f, bad, err)
+                           : read_text(p, column, &f, bad, err);
     if (st != FR_OK)
         return st;
-    if (is_null(p, &f, &pf->converter))
+    /* nothing of a native value means NULL */
+    if (pf->host <= FR_HOST_NCHAR && is_null(p, &f, &pf->converter))
         return set_null(p, column, cell, bad);
     if (p->library_trims && pf->converter.is_text && f.n == 1 && f.p[0] == '\0')
         return refuse_row(
             bad, column, &f,
             "is one NUL character, which this db-lib takes for an empty text");
-    got = pf->converter.convert(&pf->converter, f.p, f.n, cell, &reason);
+    got = convert_value(pf, &f, cell, &reason);
     while (got == FR_NEEDS_ROOM) {
         st = bulk->ops->grow(bulk, pf->column, reason.need_bytes, err);
         if (st != FR_OK)
             return st;
-        got = pf->converter.convert(&pf->converter, f.p, f.n, cell, &reason);
+        got = convert_value(pf, &f, cell, &reason);
     }
     if (got == FR_REFUSED)
-        return refuse_row(bad, column, &f, reason.text);
+        return refuse_value(bad, column, pf, f, reason.text);
     count_trimmed(p, column, &pf->converter, &f);
     return FR_OK;
 }
@@ -237,7 +307,8 @@ fr_status fr_plan_send_direct(struct fr_plan *p, const struct fr_record *rec,
     unsigned char *at, *end;
     fr_status st = FR_OK;
 
-    if (bulk->direct_bytes == 0)
+    if (bulk->direct_bytes == 0 ||
+        (p->layout != NULL && (p->decoder != NULL || !p->direct_fits)))
         return FR_EMPTY;
     for (size_t i = 0; p->bytes != NULL && i < rec->count; i++)
         if (!is_ascii(rec->fields[i].p, rec->fields[i].n))
@@ -262,7 +333,12 @@ void fr_plan_split_error(const struct fr_plan *p, const struct fr_record *rec,
     size_t field = rec->bad_field;
 
     bad->column = fr_plan_column_of(p, field);
-    bad->has_value = field < FR_MAX_FIELDS;
+    bad->has_value = field < FR_MAX_FIELDS && rec->bad_kind == FR_BAD_FIELD;
+    if (rec->bad_kind == FR_BAD_ROW) {
+        bad->column = NULL;
+        snprintf(bad->reason, sizeof bad->reason, "%s", rec->bad);
+        return;
+    }
     if (bad->has_value)
         fr_printable(rec->fields[field].p, rec->fields[field].n, bad->value);
     if (bad->column != NULL)

@@ -1,6 +1,8 @@
 /* Rows: read, judged, converted and sent, or rejected. */
 #include "load/loader_priv.h"
 
+#include "load/layout.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +45,19 @@ static fr_status row_too_long(struct loader *l, const struct fr_window *w,
             : "give the file's row terminator with -r");
 }
 
+/* Whatever --max-errors says: where the next row begins is not known. */
+static fr_status lost_in_layout(const struct loader *l, const struct fr_record *rec,
+                                struct fr_err *err)
+{
+    struct fr_row_error bad;
+
+    fr_plan_split_error(l->plan, rec, &bad);
+    return fr_err_set(
+        err, FR_EDATA, "%s%s%s%s: the file is damaged, or of another layout",
+        bad.column == NULL ? "" : "column ", bad.column == NULL ? "" : bad.column,
+        bad.column == NULL ? "" : " ", bad.reason);
+}
+
 static fr_status next_record(struct loader *l, struct fr_reader *reader,
                              struct fr_record *rec, struct fr_err *err)
 {
@@ -53,11 +68,13 @@ static fr_status next_record(struct loader *l, struct fr_reader *reader,
             fr_split_next(fr_plan_splitter(l->plan), w->p, w->n, w->at_end, rec);
         fr_status st;
 
-        if (got == FR_SPLIT_ROW)
+        if (got == FR_SPLIT_ROW && (rec->bad == NULL || rec->bad_kind != FR_BAD_LENGTH))
             return FR_OK;
         if (got == FR_SPLIT_END)
             return FR_EOF;
-        if (w->n > loader_max_row_bytes(l))
+        if (got == FR_SPLIT_ROW)
+            st = lost_in_layout(l, rec, err);
+        else if (w->n > loader_max_row_bytes(l))
             st = row_too_long(l, w, err);
         else
             st = read_more(l, reader, err);
@@ -282,8 +299,8 @@ fr_status loader_relearn_mapping(struct loader *l, struct fr_err *err)
 
     if (mapped && l->job->options->header <= FR_HEADER_NONE)
         return FR_OK;
-    st = fr_source_open(l->job->source, l->job->options->encoding, l->job->stop, &source,
-                        err);
+    st = fr_layout_open_source(l->job->source, l->job->options, l->job->stop, &source,
+                               err);
     if (st == FR_OK)
         st = loader_start_reader(l, &source, 0, &reader, err);
     if (st == FR_OK)

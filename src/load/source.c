@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -38,6 +39,8 @@ enum packing {
 struct fr_source {
     char *path;
     int fd;
+    bool any_bytes;          /* nothing but a mark is looked for in them */
+    enum fr_raw_mark mark;   /* of raw data */
     bool is_stream;          /* pipe, FIFO, terminal, socket */
     const _Atomic int *stop; /* borrowed */
     struct fr_source_identity identity;
@@ -310,6 +313,37 @@ static const char *guess_encoding(const struct fr_source *s, const char *first, 
     return guess[0] == '\0' ? NULL : guess;
 }
 
+/* Raw data may look like something packed: its name has to say so, too. */
+static bool is_named_packed(const char *path, enum packing packing)
+{
+    static const char *const endings[] = {[PACKED_GZIP] = ".gz",
+                                          [PACKED_LZ4] = ".lz4",
+                                          [PACKED_XZ] = ".xz",
+                                          [PACKED_ZSTD] = ".zst",
+                                          [PACKED_BZIP2] = ".bz2"};
+    const char *ending = packing == NOT_PACKED ? NULL : endings[packing];
+    size_t n = strlen(path);
+
+    return ending != NULL && n > strlen(ending) &&
+           strcasecmp(path + n - strlen(ending), ending) == 0;
+}
+
+static void take_raw_mark(const struct fr_source *s, const char *first, size_t n,
+                          struct fr_encoding *e)
+{
+    static const char utf8[] = "\xEF\xBB\xBF", utf16[] = "\xFF\xFE";
+    const char *mark = s->mark == FR_RAW_UTF8_MARK    ? utf8
+                       : s->mark == FR_RAW_UTF16_MARK ? utf16
+                                                      : "";
+    size_t bytes = strlen(mark);
+
+    memset(e, 0, sizeof *e);
+    if (bytes == 0 || n < bytes || memcmp(first, mark, bytes) != 0)
+        return;
+    memcpy(e->mark, mark, bytes);
+    e->mark_bytes = bytes;
+}
+
 static fr_status choose_encoding(struct fr_source *s, const char *option,
                                  struct fr_err *err)
 {
@@ -335,11 +369,15 @@ static fr_status choose_encoding(struct fr_source *s, const char *option,
         n += st == FR_OK ? got : 0;
         got = st == FR_OK ? got : 0;
     } while (got > 0 && n < want);
-    if (s->packing != NOT_PACKED && find_packing(first, n) != NOT_PACKED)
-        return packed_twice(err);
-    st = fr_encoding_choose(first, n, guess_encoding(s, first, n, option), e, err);
-    if (st != FR_OK)
-        return st;
+    if (s->any_bytes) {
+        take_raw_mark(s, first, n, e);
+    } else {
+        if (s->packing != NOT_PACKED && find_packing(first, n) != NOT_PACKED)
+            return packed_twice(err);
+        st = fr_encoding_choose(first, n, guess_encoding(s, first, n, option), e, err);
+        if (st != FR_OK)
+            return st;
+    }
     if (e->name[0] != '\0' && !e->by_field)
         st = fr_decoder_open(e, &s->decoder, err);
     s->encoded_at = e->mark_bytes;
@@ -393,21 +431,28 @@ static fr_status open_file(struct fr_source *s, const char *path, struct stat *i
     return FR_OK;
 }
 
-static fr_status open_source(const char *path, const char *encoding,
-                             const _Atomic int *stop, bool is_sampled,
+static struct fr_source *new_source(const _Atomic int *stop, struct fr_err *err)
+{
+    struct fr_source *s = calloc(1, sizeof *s);
+
+    if (s == NULL) {
+        fr_err_set(err, FR_ENOMEM, "no memory for a source");
+        return NULL;
+    }
+    s->fd = -1;
+    s->stop = stop;
+    return s;
+}
+
+static fr_status open_source(struct fr_source *s, const char *path, const char *encoding,
                              struct fr_source **out, struct fr_err *err)
 {
-    struct fr_source *s;
     struct stat info = {0};
     fr_status st = FR_OK;
 
     *out = NULL;
-    s = calloc(1, sizeof *s);
     if (s == NULL)
-        return fr_err_set(err, FR_ENOMEM, "no memory for a source");
-    s->fd = -1;
-    s->stop = stop;
-    s->is_sampled = is_sampled;
+        return FR_ENOMEM;
     st = open_file(s, path, &info, err);
     if (st != FR_OK)
         goto out;
@@ -424,6 +469,8 @@ static fr_status open_source(const char *path, const char *encoding,
     }
     s->identity.head_hash = fr_hash(FR_HASH_START, s->head, s->head_bytes);
     s->packing = find_packing(s->head, s->head_bytes);
+    if (s->any_bytes && !is_named_packed(path, s->packing))
+        s->packing = NOT_PACKED;
     if (s->packing == PACKED_GZIP)
         st = fr_gunzip_open(read_packed, s, &s->gunzip, err);
     else if (s->packing != NOT_PACKED)
@@ -443,14 +490,18 @@ out:
 fr_status fr_source_open(const char *path, const char *encoding, const _Atomic int *stop,
                          struct fr_source **out, struct fr_err *err)
 {
-    return open_source(path, encoding, stop, false, out, err);
+    return open_source(new_source(stop, err), path, encoding, out, err);
 }
 
 fr_status fr_source_open_sampled(const char *path, const char *encoding,
                                  const _Atomic int *stop, struct fr_source **out,
                                  struct fr_err *err)
 {
-    return open_source(path, encoding, stop, true, out, err);
+    struct fr_source *s = new_source(stop, err);
+
+    if (s != NULL)
+        s->is_sampled = true;
+    return open_source(s, path, encoding, out, err);
 }
 
 void fr_source_sample(const struct fr_source *s, struct fr_sample *out)
@@ -462,6 +513,19 @@ void fr_source_sample(const struct fr_source *s, struct fr_sample *out)
                               .encoding = s->identity.encoding};
     /* of what was unpacked the mark is gone already, but was counted */
     out->whole = out->n + mark < sizeof s->head && s->sample_error.status == FR_OK;
+}
+
+fr_status fr_source_open_raw(const char *path, enum fr_raw_mark mark,
+                             const _Atomic int *stop, struct fr_source **out,
+                             struct fr_err *err)
+{
+    struct fr_source *s = new_source(stop, err);
+
+    if (s != NULL) {
+        s->any_bytes = true;
+        s->mark = mark;
+    }
+    return open_source(s, path, NULL, out, err);
 }
 
 void fr_source_close(struct fr_source **sp)

@@ -43,6 +43,16 @@ fr_status fr_source_open_sampled(const char *path, const char *encoding,
 /* Of a source opened so, before its first read; borrowed until then. */
 struct fr_sample;
 void fr_source_sample(const struct fr_source *s, struct fr_sample *out);
+/* A mark that may stand in front of raw data. */
+enum fr_raw_mark { FR_RAW_NO_MARK, FR_RAW_UTF8_MARK, FR_RAW_UTF16_MARK };
+/*
+ * As above for data that is not, or not only, text: nothing is transcoded, no mark but
+ * `mark` is taken off, and a file is unpacked only where its name says so, too (.gz, .xz,
+ * .zst, .bz2, .lz4): any bytes may stand at its begin.
+ */
+fr_status fr_source_open_raw(const char *path, enum fr_raw_mark mark,
+                             const _Atomic int *stop, struct fr_source **out,
+                             struct fr_err *err);
 void fr_source_close(struct fr_source **sp);
 /* From any thread: a read that waits for a pipe or FIFO, and every later wait, ends with
  * FR_EINTR within 0.2 s. */

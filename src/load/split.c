@@ -1,4 +1,4 @@
-#include "load/split.h"
+#include "load/split_priv.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -10,17 +10,6 @@
 #endif
 
 enum { BLOCK_BYTES = 64 };
-
-struct fr_splitter {
-    enum fr_format format;
-    bool simple; /* delimited by one byte, rows by LF or CRLF or one byte */
-    struct fr_terminator field;
-    struct fr_terminator row;
-    char quote;
-    bool has_escape;
-    char escape; /* takes the meaning off the byte behind it; csv and delimited */
-    size_t bcp_fields;
-};
 
 static const char default_row_terminator[] = "\\n";
 
@@ -90,6 +79,20 @@ fr_status fr_splitter_new(const struct fr_load_options *o, size_t bcp_fields,
     return FR_OK;
 }
 
+fr_status fr_splitter_new_layout(const struct fr_layout *layout, struct fr_splitter **out,
+                                 struct fr_err *err)
+{
+    struct fr_splitter *s = calloc(1, sizeof *s);
+
+    *out = s;
+    if (s == NULL)
+        return fr_err_set(err, FR_ENOMEM, "no memory for a splitter");
+    s->format = FR_FORMAT_FIXED;
+    s->layout = layout;
+    s->row = layout->row;
+    return FR_OK;
+}
+
 void fr_splitter_set_bcp_fields(struct fr_splitter *s, size_t fields)
 {
     s->bcp_fields = fields;
@@ -103,19 +106,7 @@ void fr_splitter_free(struct fr_splitter **sp)
     *sp = NULL;
 }
 
-/* The first byte any match must begin with; a loose newline may begin with CR instead. */
-struct scan {
-    const struct fr_terminator *t;
-    const char *p;
-    size_t n;
-};
-
-/*
- * First place of the terminator in [p, p+n): its offset, or n when there is none.
- * *length: bytes it takes; *partial: the bytes at the offset may begin one that ends
- * beyond the window.
- */
-static size_t find(const struct scan *s, size_t from, size_t *length, bool *partial)
+size_t split_find(const struct scan *s, size_t from, size_t *length, bool *partial)
 {
     const struct fr_terminator *t = s->t;
     int first = t->bytes[0];
@@ -142,25 +133,18 @@ static size_t find(const struct scan *s, size_t from, size_t *length, bool *part
     return s->n;
 }
 
-/* What of the stream can be seen: from the row's first byte on. */
-struct window {
-    const char *p;
-    size_t n;
-    bool at_end;
-};
-
 /*
  * End of the row from progress->at on; `from` is the begin of its last part.  A
  * terminator that begins with a loose newline is found by its LF and widened by the CR in
  * front.
  */
-static bool find_row_end(const struct fr_splitter *s, const struct window *w, size_t from,
-                         struct fr_record *rec)
+bool split_row_end(const struct fr_splitter *s, const struct window *w, size_t from,
+                   struct fr_record *rec)
 {
     struct scan scan = {&s->row, w->p, w->n};
     size_t length;
     bool partial;
-    size_t at = find(&scan, rec->progress.at, &length, &partial);
+    size_t at = split_find(&scan, rec->progress.at, &length, &partial);
 
     if (length > 0) {
         rec->total_bytes = at + length;
@@ -187,13 +171,13 @@ static enum fr_split_result next_delimited(const struct fr_splitter *s,
     struct scan scan = {&s->field, w->p, 0};
     size_t from = 0;
 
-    if (!find_row_end(s, w, 0, rec))
+    if (!split_row_end(s, w, 0, rec))
         return FR_SPLIT_MORE;
     scan.n = rec->body_bytes;
     for (;;) {
         size_t length;
         bool partial;
-        size_t at = find(&scan, from, &length, &partial);
+        size_t at = split_find(&scan, from, &length, &partial);
 
         if (length == 0) {
             add_field(rec, w->p + from, rec->body_bytes - from);
@@ -275,6 +259,16 @@ static enum fr_split_result next_simple(const struct fr_splitter *s,
     return FR_SPLIT_ROW;
 }
 
+/* bcp writes nothing for NULL and one NUL character for an empty text. */
+static void add_bcp_field(struct fr_record *rec, const char *p, size_t n)
+{
+    bool is_empty_text = n == 1 && *p == '\0';
+
+    add_field(rec, p, is_empty_text ? 0 : n);
+    if (is_empty_text && rec->count <= FR_MAX_FIELDS)
+        rec->fields[rec->count - 1].quoted = true;
+}
+
 static enum fr_split_result next_bcp(const struct fr_splitter *s, const struct window *w,
                                      struct fr_record *rec)
 {
@@ -284,7 +278,7 @@ static enum fr_split_result next_bcp(const struct fr_splitter *s, const struct w
     while (rec->count + 1 < s->bcp_fields) {
         size_t length;
         bool partial;
-        size_t at = find(&scan, g->at, &length, &partial);
+        size_t at = split_find(&scan, g->at, &length, &partial);
 
         if (length == 0 && !w->at_end) {
             g->at = at;
@@ -297,12 +291,12 @@ static enum fr_split_result next_bcp(const struct fr_splitter *s, const struct w
             add_field(rec, w->p + g->field_from, w->n - g->field_from);
             return FR_SPLIT_ROW;
         }
-        add_field(rec, w->p + g->field_from, at - g->field_from);
+        add_bcp_field(rec, w->p + g->field_from, at - g->field_from);
         g->at = g->field_from = at + length;
     }
-    if (!find_row_end(s, w, g->field_from, rec))
+    if (!split_row_end(s, w, g->field_from, rec))
         return FR_SPLIT_MORE;
-    add_field(rec, w->p + g->field_from, rec->body_bytes - g->field_from);
+    add_bcp_field(rec, w->p + g->field_from, rec->body_bytes - g->field_from);
     return FR_SPLIT_ROW;
 }
 
@@ -484,6 +478,7 @@ static void start_row(struct fr_record *rec)
     rec->total_bytes = 0;
     rec->blank = false;
     rec->bad = NULL;
+    rec->bad_kind = FR_BAD_FIELD;
     rec->progress = (struct fr_split_progress){0};
 }
 
@@ -521,8 +516,12 @@ enum fr_split_result fr_split_next(const struct fr_splitter *s, const char *p, s
     case FR_FORMAT_BCP:
         got = next_bcp(s, &w, rec);
         break;
+    case FR_FORMAT_FIXED:
+        got = split_next_layout(s, &w, rec);
+        break;
     case FR_FORMAT_AUTO:
     case FR_FORMAT_DELIMITED:
+    case FR_FORMAT_NATIVE:
     default:
         /* with an escape it is csv without quotes */
         got = s->simple       ? next_simple(s, &w, rec)

@@ -19,7 +19,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { FR_MAX_FIELDS = 4096, FR_MAX_TERMINATOR_BYTES = 64 };
+enum { FR_MAX_FIELDS = 4096, FR_MAX_TERMINATOR_BYTES = 64, FR_BAD_TEXT_BYTES = 160 };
+
+struct fr_layout; /* load/layout.h */
 
 /* A terminator as given (text with C escapes, or 0x and hex digits). */
 struct fr_terminator {
@@ -41,6 +43,7 @@ struct fr_field {
     const char *p; /* without the outer quotes */
     size_t n;
     bool quoted;
+    bool is_null;    /* the file says so, in a layout with lengths in front */
     bool has_quotes; /* doubled quotes or escapes inside: read with fr_field_unquote */
 };
 
@@ -53,6 +56,12 @@ struct fr_split_progress {
     int stage;            /* enum csv_stage */
 };
 
+enum fr_bad_kind {
+    FR_BAD_FIELD,
+    FR_BAD_ROW,   /* no field of it is to blame: the text stands alone */
+    FR_BAD_LENGTH /* a length that cannot be: where the next row begins is not known */
+};
+
 /* Zeroed but for fields before the first row. */
 struct fr_record {
     struct fr_field *fields; /* FR_MAX_FIELDS of them, the caller's */
@@ -60,10 +69,12 @@ struct fr_record {
     size_t body_bytes;  /* the row without its terminator */
     size_t total_bytes; /* with it: how far to move on */
     bool blank;         /* an empty line of a csv file */
-    const char *bad;    /* why the row cannot be split; static text that goes behind
-                         * the field, NULL = fine */
+    const char *bad;    /* why the row cannot be split; text that goes behind the field,
+                         * static or bad_text, NULL = fine */
     size_t bad_field;   /* which one, then */
-    const char *limit;  /* up to here the window may be read */
+    enum fr_bad_kind bad_kind;
+    char bad_text[FR_BAD_TEXT_BYTES];
+    const char *limit;                 /* up to here the window may be read */
     struct fr_split_progress progress; /* the splitter's own */
     uint64_t scanned_bytes; /* by all calls together: what splitting has cost */
 };
@@ -75,6 +86,9 @@ struct fr_splitter; /* opaque */
 /* bcp_fields: fields of a row, for FR_FORMAT_BCP only. */
 fr_status fr_splitter_new(const struct fr_load_options *o, size_t bcp_fields,
                           struct fr_splitter **out, struct fr_err *err);
+/* Rows as the layout (borrowed) describes them. */
+fr_status fr_splitter_new_layout(const struct fr_layout *layout, struct fr_splitter **out,
+                                 struct fr_err *err);
 void fr_splitter_set_bcp_fields(struct fr_splitter *s, size_t fields);
 void fr_splitter_free(struct fr_splitter **sp);
 

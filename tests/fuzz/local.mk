@@ -5,7 +5,7 @@ FUZZERS = tests/fuzz/fuzz_load tests/fuzz/fuzz_tsql tests/fuzz/fuzz_tds tests/fu
 noinst_PROGRAMS += $(FUZZERS)
 fuzzers: $(FUZZERS)
 tests_fuzz_fuzz_load_SOURCES = tests/fuzz/fuzz_load.c
-tests_fuzz_fuzz_load_LDADD = libfrclient.a libfrbase.a $(UV_LIBS) $(JANSSON_LIBS) $(ARCHIVE_LIBS) $(DBLIB_LIBS) $(GNUTLS_LIBS) -lm
+tests_fuzz_fuzz_load_LDADD = libfrclient.a libfrbase.a $(UV_LIBS) $(JANSSON_LIBS) $(ARCHIVE_LIBS) $(EXPAT_LIBS) $(DBLIB_LIBS) $(GNUTLS_LIBS) -lm
 tests_fuzz_fuzz_load_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_tsql_SOURCES = tests/fuzz/fuzz_tsql.c
 tests_fuzz_fuzz_tsql_LDADD = libfrserver.a libfrbase.a $(SQLITE_LIBS) $(GMP_LIBS) -lm
@@ -18,10 +18,10 @@ tests_fuzz_fuzz_batch_SOURCES = tests/fuzz/fuzz_batch.c
 tests_fuzz_fuzz_batch_LDADD = libfrserver.a libfrbase.a $(UV_LIBS) $(SQLITE_LIBS) $(GNUTLS_LIBS) $(GMP_LIBS) -lm
 tests_fuzz_fuzz_batch_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_convert_SOURCES = tests/fuzz/fuzz_convert.c
-tests_fuzz_fuzz_convert_LDADD = libfrclient.a libfrbase.a $(UV_LIBS) $(JANSSON_LIBS) $(ARCHIVE_LIBS) $(DBLIB_LIBS) $(GNUTLS_LIBS) -lm
+tests_fuzz_fuzz_convert_LDADD = libfrclient.a libfrbase.a $(UV_LIBS) $(JANSSON_LIBS) $(ARCHIVE_LIBS) $(EXPAT_LIBS) $(DBLIB_LIBS) $(GNUTLS_LIBS) -lm
 tests_fuzz_fuzz_convert_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_codepage_SOURCES = tests/fuzz/fuzz_codepage.c
-tests_fuzz_fuzz_codepage_LDADD = libfrclient.a libfrbase.a $(UV_LIBS) $(JANSSON_LIBS) $(ARCHIVE_LIBS) $(DBLIB_LIBS) $(GNUTLS_LIBS) -lm
+tests_fuzz_fuzz_codepage_LDADD = libfrclient.a libfrbase.a $(UV_LIBS) $(JANSSON_LIBS) $(ARCHIVE_LIBS) $(EXPAT_LIBS) $(DBLIB_LIBS) $(GNUTLS_LIBS) -lm
 tests_fuzz_fuzz_codepage_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_reply_SOURCES = tests/fuzz/fuzz_reply.c tests/support/memory_link.c tests/support/memory_link.h \
 	tests/support/tds_client.c tests/support/tds_client.h

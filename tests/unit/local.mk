@@ -22,7 +22,7 @@ tests_unit_check_sql_SOURCES = tests/unit/check_sql.c tests/support/frd_batch.c 
 tests_unit_check_sql_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_check_sql_LDADD = $(SERVER_TEST_LIBS) $(GNUTLS_LIBS)
 
-CLIENT_TEST_LIBS = libfrclient.a libfrbase.a $(UV_LIBS) $(JANSSON_LIBS) $(ARCHIVE_LIBS) $(DBLIB_LIBS) $(GNUTLS_LIBS) $(CHECK_LIBS) -lm
+CLIENT_TEST_LIBS = libfrclient.a libfrbase.a $(UV_LIBS) $(JANSSON_LIBS) $(ARCHIVE_LIBS) $(EXPAT_LIBS) $(DBLIB_LIBS) $(GNUTLS_LIBS) $(CHECK_LIBS) -lm
 UNIT_TESTS += tests/unit/check_load_convert tests/unit/check_load_split tests/unit/check_load_source \
 	tests/unit/check_config tests/unit/check_app
 UNIT_TESTS += tests/unit/check_wire tests/unit/check_wire_value
@@ -52,6 +52,10 @@ tests_unit_check_load_convert_SOURCES = tests/unit/check_load_convert.c
 tests_unit_check_load_convert_LDADD = $(CLIENT_TEST_LIBS)
 tests_unit_check_load_split_SOURCES = tests/unit/check_load_split.c
 tests_unit_check_load_split_LDADD = $(CLIENT_TEST_LIBS)
+
+UNIT_TESTS += tests/unit/check_layout
+tests_unit_check_layout_SOURCES = tests/unit/check_layout.c
+tests_unit_check_layout_LDADD = $(CLIENT_TEST_LIBS)
 
 include tests/unit/tsql.mk
 
