@@ -14,6 +14,7 @@ libfrclient_a_SOURCES += \
 	src/load/encoding.c src/load/encoding.h \
 	src/load/sniff.c src/load/sniff_look.c src/load/sniff_text.c src/load/sniff_file.c src/load/sniff.h src/load/sniff_priv.h \
 	src/load/reader.c src/load/reader.h \
+	src/load/ranges.c src/load/ranges_csv.c src/load/ranges.h src/load/ranges_priv.h \
 	src/load/plan.c src/load/plan_map.c src/load/plan_row.c src/load/plan.h src/load/plan_priv.h \
 	src/load/layout.c src/load/layout.h src/load/layout_priv.h src/load/layout_native.c src/load/host_type.c \
 	src/load/split_layout.c src/load/split_priv.h \

@@ -68,6 +68,8 @@ struct fr_source {
     bool flushed;           /* the decoder has given what it held back */
     _Atomic bool cancelled; /* by fr_source_cancel(), from another thread */
     uint64_t plain_start;   /* bytes of a BOM in front of a plain file */
+    uint64_t at;            /* decoded bytes handed out */
+    uint64_t end;           /* of what is wanted */
 };
 
 /* A stream may never give another byte: look at the flags while waiting for it. */
@@ -440,6 +442,7 @@ static struct fr_source *new_source(const _Atomic int *stop, struct fr_err *err)
         return NULL;
     }
     s->fd = -1;
+    s->end = UINT64_MAX;
     s->stop = stop;
     return s;
 }
@@ -649,10 +652,35 @@ static fr_status check_unchanged(const struct fr_source *s, struct fr_err *err)
 fr_status fr_source_read(struct fr_source *s, char *out, size_t n, size_t *got,
                          struct fr_err *err)
 {
-    fr_status st = s->decoder != NULL ? read_decoded(s, out, n, got, err)
-                                      : read_encoded(s, out, n, got, err);
+    size_t most = s->end - s->at < n ? (size_t)(s->end - s->at) : n;
+    fr_status st = FR_OK;
 
+    *got = 0;
+    if (most > 0)
+        st = s->decoder != NULL ? read_decoded(s, out, most, got, err)
+                                : read_encoded(s, out, most, got, err);
+    s->at += *got;
     return st == FR_OK && *got == 0 && n > 0 ? check_unchanged(s, err) : st;
+}
+
+void fr_source_end_at(struct fr_source *s, uint64_t offset)
+{
+    s->end = offset;
+}
+
+fr_status fr_source_seek(struct fr_source *s, uint64_t offset, struct fr_err *err)
+{
+    if ((int64_t)(offset + s->plain_start) > s->identity.bytes)
+        return fr_err_set(err, FR_EDATA,
+                          "it is shorter than the %llu bytes already loaded from it: "
+                          "put the file back that the load was begun with",
+                          (unsigned long long)offset);
+    s->head_used = s->head_bytes;
+    s->at = offset;
+    if (lseek(s->fd, (off_t)(offset + s->plain_start), SEEK_SET) < 0)
+        return fr_err_errno(err, FR_EIO, errno, "moving to byte %llu",
+                            (unsigned long long)offset);
+    return FR_OK;
 }
 
 fr_status fr_source_skip_to(struct fr_source *s, uint64_t offset, struct fr_err *err)
@@ -661,18 +689,8 @@ fr_status fr_source_skip_to(struct fr_source *s, uint64_t offset, struct fr_err 
 
     if (offset == 0)
         return FR_OK;
-    if (s->identity.is_plain && s->identity.can_reread) {
-        if ((int64_t)(offset + s->plain_start) > s->identity.bytes)
-            return fr_err_set(err, FR_EDATA,
-                              "it is shorter than the %llu bytes already loaded from it: "
-                              "put the file back that the load was begun with",
-                              (unsigned long long)offset);
-        s->head_used = s->head_bytes;
-        if (lseek(s->fd, (off_t)(offset + s->plain_start), SEEK_SET) < 0)
-            return fr_err_errno(err, FR_EIO, errno, "moving to byte %llu",
-                                (unsigned long long)offset);
-        return FR_OK;
-    }
+    if (s->identity.is_plain && s->identity.can_reread)
+        return fr_source_seek(s, offset, err);
     while (offset > 0) {
         size_t got;
         fr_status st = fr_source_read(

@@ -65,5 +65,9 @@ fr_status fr_source_read(struct fr_source *s, char *out, size_t n, size_t *got,
                          struct fr_err *err);
 /* Move to a decoded offset, before the first read. */
 fr_status fr_source_skip_to(struct fr_source *s, uint64_t offset, struct fr_err *err);
+/* The same at any time, also back; of a plain file only. */
+fr_status fr_source_seek(struct fr_source *s, uint64_t offset, struct fr_err *err);
+/* Reading ends at this decoded offset, as if the source did. */
+void fr_source_end_at(struct fr_source *s, uint64_t offset);
 
 #endif

@@ -52,6 +52,9 @@ tests_unit_check_load_convert_SOURCES = tests/unit/check_load_convert.c
 tests_unit_check_load_convert_LDADD = $(CLIENT_TEST_LIBS)
 tests_unit_check_load_split_SOURCES = tests/unit/check_load_split.c
 tests_unit_check_load_split_LDADD = $(CLIENT_TEST_LIBS)
+UNIT_TESTS += tests/unit/check_load_ranges
+tests_unit_check_load_ranges_SOURCES = tests/unit/check_load_ranges.c
+tests_unit_check_load_ranges_LDADD = $(CLIENT_TEST_LIBS)
 
 UNIT_TESTS += tests/unit/check_layout
 tests_unit_check_layout_SOURCES = tests/unit/check_layout.c

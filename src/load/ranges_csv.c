@@ -1,0 +1,236 @@
+/*
+ * Borders of csv: only quotes decide whether a row ends, so the file is read from its
+ * start, and of all its bytes only the quotes are looked at, 64 bytes at a time.
+ *
+ * A quote opens where a field begins, that is behind a terminator, and nowhere else; the
+ * next one closes, or, with another behind it, stands for itself.  Row ends are looked
+ * for between quoted fields, and only where a border is wanted.  This is what
+ * fr_split_next() does, as long as no terminator can be mistaken for another:
+ * ranges_csv_is_simple().
+ */
+#include "load/ranges_priv.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+enum { BLOCK_BYTES = 64 };
+
+enum csv_place {
+    OUTSIDE,
+    INSIDE,
+    BEHIND_QUOTE /* of a quoted field: closed, or the first half of a doubled quote */
+};
+
+struct csv_scan {
+    struct range_scan *s;
+    struct range_borders *b;
+    enum csv_place state;
+    uint64_t opened;   /* place of the quote that opened the field */
+    uint64_t closed;   /* of the last quote in it */
+    uint64_t outside;  /* where the text outside quotes began */
+    uint64_t searched; /* no row ends before that is not known */
+    uint64_t wanted;
+};
+
+static bool has_byte(const struct fr_terminator *t, char byte)
+{
+    for (size_t i = 0; i < t->length; i++)
+        if (t->bytes[i] == (unsigned char)byte || (t->loose_newline[i] && byte == '\r'))
+            return true;
+    return false;
+}
+
+bool ranges_csv_is_simple(const struct range_scan *s)
+{
+    for (size_t i = 0; i < s->field.length; i++)
+        if (has_byte(&s->row, (char)s->field.bytes[i]))
+            return false;
+    return s->escape < 0 && !has_byte(&s->row, s->quote) &&
+           !has_byte(&s->field, s->quote) && range_is_found_anywhere(&s->row) &&
+           range_is_found_anywhere(&s->field);
+}
+
+/* Does the terminator end right in front of `place`? */
+static bool ends_at(const struct range_scan *s, const struct fr_terminator *t,
+                    uint64_t place)
+{
+    for (size_t i = t->length; i > 0; i--) {
+        if (place == s->base || (unsigned char)*scan_at(s, place - 1) != t->bytes[i - 1])
+            return false;
+        place--;
+        if (i > 1 && t->loose_newline[i - 1] && place > s->base &&
+            *scan_at(s, place - 1) == '\r')
+            place--;
+    }
+    return true;
+}
+
+/* Does a quote here, outside quotes, begin a quoted field? */
+static bool opens(const struct range_scan *s, uint64_t place)
+{
+    return place == 0 || ends_at(s, &s->field, place) || ends_at(s, &s->row, place);
+}
+
+/* Borders in the text outside quotes up to `end`. */
+static fr_status take_borders(struct csv_scan *c, uint64_t end, struct fr_err *err)
+{
+    const struct range_scan *s = c->s;
+    uint64_t at = c->outside > c->searched ? c->outside : c->searched;
+    fr_status st = FR_OK;
+
+    while (st == FR_OK && c->wanted <= end) {
+        const char *hit;
+        size_t length;
+        bool partial;
+
+        if (c->wanted > s->row_bytes && at < c->wanted - s->row_bytes)
+            at = c->wanted - s->row_bytes;
+        hit =
+            at < end ? memchr(scan_at(s, at), s->row.bytes[0], (size_t)(end - at)) : NULL;
+        if (hit == NULL) {
+            at = end;
+            break;
+        }
+        at += (uint64_t)(hit - scan_at(s, at));
+        length = fr_terminator_match(&s->row, hit, (size_t)(end - at), &partial);
+        if (partial)
+            break; /* the window ends, or a quote stands in its place */
+        at += length > 0 ? length : 1;
+        if (length > 0 && at >= c->wanted) {
+            st = borders_add(c->b, at, err);
+            c->wanted = borders_wanted(c->b);
+        }
+    }
+    c->searched = at;
+    return st;
+}
+
+static bool is_too_long(struct csv_scan *c, uint64_t end)
+{
+    struct fr_ranges *out = c->b->out;
+
+    if (end - c->opened <= c->s->options->max_field_bytes)
+        return false;
+    snprintf(out->why, sizeof out->why,
+             "the quoted field at byte %" PRIu64 " is longer than %" PRIu64
+             " bytes (--max-field-bytes): is a quote missing?",
+             c->opened, c->s->options->max_field_bytes);
+    return true;
+}
+
+static fr_status take_quote(struct csv_scan *c, uint64_t place, struct fr_err *err)
+{
+    fr_status st = FR_OK;
+
+    if (c->state == INSIDE) {
+        c->state = BEHIND_QUOTE;
+        c->closed = place;
+        return FR_OK;
+    }
+    if (c->state == BEHIND_QUOTE) {
+        if (place == c->closed + 1) {
+            c->state = INSIDE;
+            return FR_OK;
+        }
+        c->state = OUTSIDE;
+        c->outside = c->closed + 1;
+    }
+    if (!opens(c->s, place))
+        return FR_OK;
+    if (c->wanted <= place)
+        st = take_borders(c, place, err);
+    c->state = INSIDE;
+    c->opened = place;
+    return st;
+}
+
+#ifdef __SSE2__
+static uint64_t quotes_in_block(const char *p, char quote)
+{
+    const __m128i wanted = _mm_set1_epi8(quote);
+    uint64_t found = 0;
+
+    for (int i = 0; i < BLOCK_BYTES / 16; i++) {
+        __m128i block = _mm_loadu_si128((const __m128i *)(const void *)(p + 16 * i));
+
+        found |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(block, wanted))
+                 << (16 * i);
+    }
+    return found;
+}
+#else
+static uint64_t quotes_in_block(const char *p, char quote)
+{
+    uint64_t found = 0;
+
+    for (int i = 0; i < BLOCK_BYTES; i++)
+        found |= (uint64_t)(p[i] == quote) << i;
+    return found;
+}
+#endif
+
+static fr_status take_quotes(struct csv_scan *c, uint64_t from, struct fr_err *err)
+{
+    const struct range_scan *s = c->s;
+    fr_status st = FR_OK;
+
+    for (uint64_t at = from; st == FR_OK && at < s->limit; at += BLOCK_BYTES) {
+        char rest[BLOCK_BYTES];
+        size_t n = (size_t)(s->limit - at);
+        uint64_t found;
+
+        if (n >= BLOCK_BYTES) {
+            found = quotes_in_block(scan_at(s, at), s->quote);
+        } else {
+            memset(rest, ~s->quote, sizeof rest);
+            memcpy(rest, scan_at(s, at), n);
+            found = quotes_in_block(rest, s->quote);
+        }
+        for (; st == FR_OK && found != 0; found &= found - 1)
+            st = take_quote(c, at + (uint64_t)__builtin_ctzll(found), err);
+    }
+    return st;
+}
+
+fr_status ranges_find_csv(struct range_scan *s, struct range_borders *b,
+                          struct fr_err *err)
+{
+    struct csv_scan c = {.s = s, .b = b, .wanted = borders_wanted(b)};
+    fr_status st;
+
+    s->fill_bytes = s->buffer_bytes;
+    s->base = s->limit = 0;
+    s->at_end = false;
+    st = fr_source_seek(s->source, 0, err);
+    while (st == FR_OK && c.wanted != UINT64_MAX) {
+        uint64_t from = s->limit;
+
+        st = scan_more(s,
+                       from - s->base < RANGES_BEHIND_BYTES ? s->base
+                                                            : from - RANGES_BEHIND_BYTES,
+                       err);
+        if (st == FR_OK)
+            st = take_quotes(&c, from, err);
+        if (c.state == BEHIND_QUOTE && c.closed + 1 < s->limit) {
+            c.state = OUTSIDE;
+            c.outside = c.closed + 1;
+        }
+        if (st == FR_OK && c.state == OUTSIDE && c.wanted <= s->limit)
+            st = take_borders(&c, s->limit, err);
+        if (c.state == INSIDE && is_too_long(&c, s->limit))
+            break;
+        if (st == FR_OK && s->at_end) {
+            if (c.state == INSIDE)
+                snprintf(b->out->why, sizeof b->out->why,
+                         "the quoted field at byte %" PRIu64 " has no closing quote",
+                         c.opened);
+            break;
+        }
+    }
+    return st;
+}
