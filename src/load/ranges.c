@@ -353,9 +353,12 @@ static fr_status prepare(struct range_scan *s, const struct fr_load_options *giv
     if (o->format == FR_FORMAT_AUTO)
         o->format = FR_FORMAT_DELIMITED;
     s->options = o;
-    s->quote = o->quote == NULL ? '"' : o->quote[0];
-    s->escape =
-        o->escape == NULL || o->escape[0] == s->quote ? -1 : (unsigned char)o->escape[0];
+    s->quote = o->format != FR_FORMAT_CSV ? -1
+               : o->quote == NULL         ? '"'
+                                          : (unsigned char)o->quote[0];
+    s->escape = o->escape == NULL ? -1 : (unsigned char)o->escape[0];
+    if (s->escape == s->quote)
+        s->escape = -1;
     st = fr_splitter_new(o, 0, &s->splitter, err);
     if (st == FR_OK)
         st = fr_terminator_parse(field != NULL                ? field
@@ -382,7 +385,7 @@ static fr_status find_borders(struct range_scan *s, struct range_borders *b,
 
     if (st != FR_OK || b->out->why[0] != '\0')
         return st;
-    if (s->options->format != FR_FORMAT_CSV)
+    if (s->quote < 0 && s->escape < 0)
         return find_delimited(s, b, err);
     if (ranges_csv_is_simple(s))
         return ranges_find_csv(s, b, err);

@@ -1,12 +1,12 @@
 /*
- * Borders of csv: only quotes decide whether a row ends, so the file is read from its
- * start, and of all its bytes only the quotes are looked at, 64 bytes at a time.
+ * Borders where quotes or escapes decide whether a row ends: the file is read from its
+ * start, and of all its bytes only those marks are looked at, 64 bytes at a time.
  *
  * A quote opens where a field begins, that is behind a terminator, and nowhere else; the
- * next one closes, or, with another behind it, stands for itself.  Row ends are looked
- * for between quoted fields, and only where a border is wanted.  This is what
- * fr_split_next() does, as long as no terminator can be mistaken for another:
- * ranges_csv_is_simple().
+ * next one closes, or, with another behind it, stands for itself.  An escape takes the
+ * meaning off the byte behind it.  Row ends are looked for in the text between, and only
+ * where a border is wanted.  This is what fr_split_next() does, as long as no terminator
+ * can be mistaken for another: ranges_csv_is_simple().
  */
 #include "load/ranges_priv.h"
 
@@ -30,17 +30,18 @@ struct csv_scan {
     struct range_scan *s;
     struct range_borders *b;
     enum csv_place state;
-    uint64_t opened;   /* place of the quote that opened the field */
-    uint64_t closed;   /* of the last quote in it */
-    uint64_t outside;  /* where the text outside quotes began */
+    uint64_t opened;  /* place of the quote that opened the field */
+    uint64_t closed;  /* of the last quote in it */
+    uint64_t outside; /* where the text outside quotes began, or behind an escaped byte */
+    uint64_t skipped; /* place of the last byte behind an escape */
     uint64_t searched; /* no row ends before that is not known */
     uint64_t wanted;
 };
 
-static bool has_byte(const struct fr_terminator *t, char byte)
+static bool has_byte(const struct fr_terminator *t, int byte)
 {
     for (size_t i = 0; i < t->length; i++)
-        if (t->bytes[i] == (unsigned char)byte || (t->loose_newline[i] && byte == '\r'))
+        if (t->bytes[i] == byte || (t->loose_newline[i] && byte == '\r'))
             return true;
     return false;
 }
@@ -48,22 +49,22 @@ static bool has_byte(const struct fr_terminator *t, char byte)
 bool ranges_csv_is_simple(const struct range_scan *s)
 {
     for (size_t i = 0; i < s->field.length; i++)
-        if (has_byte(&s->row, (char)s->field.bytes[i]))
+        if (has_byte(&s->row, s->field.bytes[i]))
             return false;
-    return s->escape < 0 && !has_byte(&s->row, s->quote) &&
-           !has_byte(&s->field, s->quote) && range_is_found_anywhere(&s->row) &&
-           range_is_found_anywhere(&s->field);
+    return !has_byte(&s->row, s->quote) && !has_byte(&s->field, s->quote) &&
+           !has_byte(&s->row, s->escape) && !has_byte(&s->field, s->escape) &&
+           range_is_found_anywhere(&s->row) && range_is_found_anywhere(&s->field);
 }
 
-/* Does the terminator end right in front of `place`? */
+/* Does the terminator end right in front of `place`, and begin at or behind `from`? */
 static bool ends_at(const struct range_scan *s, const struct fr_terminator *t,
-                    uint64_t place)
+                    uint64_t from, uint64_t place)
 {
     for (size_t i = t->length; i > 0; i--) {
-        if (place == s->base || (unsigned char)*scan_at(s, place - 1) != t->bytes[i - 1])
+        if (place == from || (unsigned char)*scan_at(s, place - 1) != t->bytes[i - 1])
             return false;
         place--;
-        if (i > 1 && t->loose_newline[i - 1] && place > s->base &&
+        if (i > 1 && t->loose_newline[i - 1] && place > from &&
             *scan_at(s, place - 1) == '\r')
             place--;
     }
@@ -71,9 +72,13 @@ static bool ends_at(const struct range_scan *s, const struct fr_terminator *t,
 }
 
 /* Does a quote here, outside quotes, begin a quoted field? */
-static bool opens(const struct range_scan *s, uint64_t place)
+static bool opens(const struct csv_scan *c, uint64_t place)
 {
-    return place == 0 || ends_at(s, &s->field, place) || ends_at(s, &s->row, place);
+    const struct range_scan *s = c->s;
+    uint64_t from = c->outside > s->base ? c->outside : s->base;
+
+    return place == 0 || ends_at(s, &s->field, from, place) ||
+           ends_at(s, &s->row, from, place);
 }
 
 /* Borders in the text outside quotes up to `end`. */
@@ -123,6 +128,12 @@ static bool is_too_long(struct csv_scan *c, uint64_t end)
     return true;
 }
 
+static void leave_quotes(struct csv_scan *c)
+{
+    c->state = OUTSIDE;
+    c->outside = c->closed + 1;
+}
+
 static fr_status take_quote(struct csv_scan *c, uint64_t place, struct fr_err *err)
 {
     fr_status st = FR_OK;
@@ -137,10 +148,9 @@ static fr_status take_quote(struct csv_scan *c, uint64_t place, struct fr_err *e
             c->state = INSIDE;
             return FR_OK;
         }
-        c->state = OUTSIDE;
-        c->outside = c->closed + 1;
+        leave_quotes(c);
     }
-    if (!opens(c->s, place))
+    if (!opens(c, place))
         return FR_OK;
     if (c->wanted <= place)
         st = take_borders(c, place, err);
@@ -149,34 +159,64 @@ static fr_status take_quote(struct csv_scan *c, uint64_t place, struct fr_err *e
     return st;
 }
 
-#ifdef __SSE2__
-static uint64_t quotes_in_block(const char *p, char quote)
+static fr_status take_escape(struct csv_scan *c, uint64_t place, struct fr_err *err)
 {
-    const __m128i wanted = _mm_set1_epi8(quote);
+    fr_status st = FR_OK;
+
+    c->skipped = place + 1;
+    if (c->state == INSIDE)
+        return FR_OK;
+    if (c->state == BEHIND_QUOTE)
+        leave_quotes(c);
+    if (c->wanted <= place)
+        st = take_borders(c, place, err);
+    c->outside = place + 2;
+    return st;
+}
+
+static fr_status take_mark(struct csv_scan *c, uint64_t place, struct fr_err *err)
+{
+    if (c->s->escape < 0)
+        return take_quote(c, place, err);
+    if (place == c->skipped)
+        return FR_OK;
+    if ((unsigned char)*scan_at(c->s, place) == c->s->escape)
+        return take_escape(c, place, err);
+    return take_quote(c, place, err);
+}
+
+/* Bit i: one of the two bytes stands at p[i]. */
+#ifdef __SSE2__
+static uint64_t marks_in_block(const char *p, char a, char b)
+{
+    const __m128i wanted_a = _mm_set1_epi8(a), wanted_b = _mm_set1_epi8(b);
     uint64_t found = 0;
 
     for (int i = 0; i < BLOCK_BYTES / 16; i++) {
         __m128i block = _mm_loadu_si128((const __m128i *)(const void *)(p + 16 * i));
+        __m128i hit = _mm_or_si128(_mm_cmpeq_epi8(block, wanted_a),
+                                   _mm_cmpeq_epi8(block, wanted_b));
 
-        found |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(block, wanted))
-                 << (16 * i);
+        found |= (uint64_t)(unsigned)_mm_movemask_epi8(hit) << (16 * i);
     }
     return found;
 }
 #else
-static uint64_t quotes_in_block(const char *p, char quote)
+static uint64_t marks_in_block(const char *p, char a, char b)
 {
     uint64_t found = 0;
 
     for (int i = 0; i < BLOCK_BYTES; i++)
-        found |= (uint64_t)(p[i] == quote) << i;
+        found |= (uint64_t)(p[i] == a || p[i] == b) << i;
     return found;
 }
 #endif
 
-static fr_status take_quotes(struct csv_scan *c, uint64_t from, struct fr_err *err)
+static fr_status take_marks(struct csv_scan *c, uint64_t from, struct fr_err *err)
 {
     const struct range_scan *s = c->s;
+    const char a = (char)(s->quote >= 0 ? s->quote : s->escape);
+    const char b = (char)(s->escape >= 0 ? s->escape : s->quote);
     fr_status st = FR_OK;
 
     for (uint64_t at = from; st == FR_OK && at < s->limit; at += BLOCK_BYTES) {
@@ -185,14 +225,14 @@ static fr_status take_quotes(struct csv_scan *c, uint64_t from, struct fr_err *e
         uint64_t found;
 
         if (n >= BLOCK_BYTES) {
-            found = quotes_in_block(scan_at(s, at), s->quote);
+            found = marks_in_block(scan_at(s, at), a, b);
         } else {
-            memset(rest, ~s->quote, sizeof rest);
             memcpy(rest, scan_at(s, at), n);
-            found = quotes_in_block(rest, s->quote);
+            memset(rest + n, 0, sizeof rest - n);
+            found = marks_in_block(rest, a, b) & ((UINT64_C(1) << n) - 1);
         }
         for (; st == FR_OK && found != 0; found &= found - 1)
-            st = take_quote(c, at + (uint64_t)__builtin_ctzll(found), err);
+            st = take_mark(c, at + (uint64_t)__builtin_ctzll(found), err);
     }
     return st;
 }
@@ -200,7 +240,8 @@ static fr_status take_quotes(struct csv_scan *c, uint64_t from, struct fr_err *e
 fr_status ranges_find_csv(struct range_scan *s, struct range_borders *b,
                           struct fr_err *err)
 {
-    struct csv_scan c = {.s = s, .b = b, .wanted = borders_wanted(b)};
+    struct csv_scan c = {
+        .s = s, .b = b, .wanted = borders_wanted(b), .skipped = UINT64_MAX};
     fr_status st;
 
     s->fill_bytes = s->buffer_bytes;
@@ -215,11 +256,9 @@ fr_status ranges_find_csv(struct range_scan *s, struct range_borders *b,
                                                             : from - RANGES_BEHIND_BYTES,
                        err);
         if (st == FR_OK)
-            st = take_quotes(&c, from, err);
-        if (c.state == BEHIND_QUOTE && c.closed + 1 < s->limit) {
-            c.state = OUTSIDE;
-            c.outside = c.closed + 1;
-        }
+            st = take_marks(&c, from, err);
+        if (c.state == BEHIND_QUOTE && c.closed + 1 < s->limit)
+            leave_quotes(&c);
         if (st == FR_OK && c.state == OUTSIDE && c.wanted <= s->limit)
             st = take_borders(&c, s->limit, err);
         if (c.state == INSIDE && is_too_long(&c, s->limit))

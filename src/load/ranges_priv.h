@@ -19,8 +19,8 @@ struct range_scan {
     struct fr_splitter *splitter;
     struct fr_terminator field, row;
     size_t row_bytes; /* of the longest form of the row terminator */
-    char quote;
-    int escape; /* -1 = the quote itself */
+    int quote;        /* -1 = none */
+    int escape;       /* takes the meaning off the next byte; -1 = none */
     char *buffer;
     size_t buffer_bytes;
     size_t fill_bytes; /* at most so many are read at once */
@@ -55,13 +55,14 @@ fr_status borders_add(struct range_borders *b, uint64_t place, struct fr_err *er
 /* The terminator cannot begin within another one: wherever it is found it stands. */
 bool range_is_found_anywhere(const struct fr_terminator *t);
 
-/* fr_ranges_find() through a window of another size (512 and more), for tests: its borders
- * fall everywhere. */
+/* fr_ranges_find() through a window of another size (512 and more), for tests: its
+ * borders fall everywhere. */
 fr_status ranges_find_in_windows(const char *path, const struct fr_load_options *o,
                                  const struct fr_split_wish *wish, size_t window_bytes,
                                  struct fr_ranges *out, struct fr_err *err);
 
-/* ranges_csv.c: may quotes and terminators be looked for without splitting fields? */
+/* ranges_csv.c, for quotes and escapes: may they and terminators be looked for without
+ * splitting fields? */
 bool ranges_csv_is_simple(const struct range_scan *s);
 /* From the start of the file on.  out->why is set where a quoted field does not end. */
 fr_status ranges_find_csv(struct range_scan *s, struct range_borders *b,

@@ -388,18 +388,26 @@ static const struct {
     int64_t format;
     const char *field, *row;
     const char *letters;
+    const char *escape;
 } shapes[] = {
-    {FR_FORMAT_CSV, NULL, NULL, "ab,,\"\"\"\n\n\r"},
-    {FR_FORMAT_CSV, NULL, NULL, "abcdef,,,\"\n\r"},
-    {FR_FORMAT_CSV, ";", "\\r\\n", "ab;;\"\"\"\n\r\r\n"},
-    {FR_FORMAT_CSV, "+-", "|\\n", "ab+-+-\"\"\"||\n\r"},
-    {FR_FORMAT_CSV, "::", "##", "ab::::\"\"\"####"},
-    {FR_FORMAT_CSV, ";", ";\\n", "ab;;;\"\"\n\n\r"},
-    {FR_FORMAT_DELIMITED, NULL, NULL, "abc\t\n\r"},
-    {FR_FORMAT_DELIMITED, "|", "|\\n", "abc|||\n\n\r"},
-    {FR_FORMAT_DELIMITED, "|", "||", "abc||||\n"},
-    {FR_FORMAT_DELIMITED, "\\t", "\\r\\n|\\n", "a\r\r\r\n\n\n\n||"},
-    {FR_FORMAT_DELIMITED, "\\t", "aba", "aaabbbc"},
+    {FR_FORMAT_CSV, NULL, NULL, "ab,,\"\"\"\n\n\r", NULL},
+    {FR_FORMAT_CSV, NULL, NULL, "abcdef,,,\"\n\r", NULL},
+    {FR_FORMAT_CSV, ";", "\\r\\n", "ab;;\"\"\"\n\r\r\n", NULL},
+    {FR_FORMAT_CSV, "+-", "|\\n", "ab+-+-\"\"\"||\n\r", NULL},
+    {FR_FORMAT_CSV, "::", "##", "ab::::\"\"\"####", NULL},
+    {FR_FORMAT_CSV, ";", ";\\n", "ab;;;\"\"\n\n\r", NULL},
+    {FR_FORMAT_DELIMITED, NULL, NULL, "abc\t\n\r", NULL},
+    {FR_FORMAT_DELIMITED, "|", "|\\n", "abc|||\n\n\r", NULL},
+    {FR_FORMAT_DELIMITED, "|", "||", "abc||||\n", NULL},
+    {FR_FORMAT_DELIMITED, "\\t", "\\r\\n|\\n", "a\r\r\r\n\n\n\n||", NULL},
+    {FR_FORMAT_DELIMITED, "\\t", "aba", "aaabbbc", NULL},
+    {FR_FORMAT_CSV, NULL, NULL, "ab,,\"\"\\\\\n\n\r", "\\"},
+    {FR_FORMAT_CSV, NULL, NULL, "ab,,\"\"\"\n\n\r", "\""},
+    {FR_FORMAT_CSV, "+-", "|\\n", "ab+-+-\"\"\"||\n\r##", "#"},
+    {FR_FORMAT_CSV, "+-", "|-", "ab+-+-\"\"\"||\n\r##", "-"},
+    {FR_FORMAT_DELIMITED, NULL, NULL, "abN\t\n\n\r\\\\\"", "\\"},
+    {FR_FORMAT_DELIMITED, "|", "|\\n", "ab||\n\n\r\\\\", "\\"},
+    {FR_FORMAT_DELIMITED, ",", "|\\n", "ab||\n\n\r\\\\,,", "\\"},
 };
 
 static size_t fill(char *p, size_t n, const char *letters)
@@ -418,6 +426,7 @@ START_TEST(test_agrees_with_splitter)
     enum { BYTES = 4000, ROUNDS = 150, TEXT = 40000 };
     char *p = malloc(BYTES), *want = malloc(TEXT), *got = malloc(TEXT);
 
+    o.escape = (char *)(uintptr_t)shapes[_i].escape;
     seed = 17 + (uint64_t)_i;
     for (int round = 0; round < ROUNDS; round++) {
         size_t n = fill(p, chance(round % 2 == 0 ? 60 : BYTES), shapes[_i].letters);
