@@ -9,7 +9,11 @@
 IF OBJECT_ID(N'dbo.sp_add_work', N'P') IS NOT NULL
 DROP PROCEDURE dbo.sp_add_work;
 GO
-/* Queue one task.  @added = 0: the same source stands in the queue for this table, and @again was not said. */
+/*
+ * Queue one task.  @added = 0: the same source, or a range of it, stands in the queue for this table, and @again
+ * was not said.  Of the ranges of one command only the first is added without @again; all are one transaction, whose
+ * key lock makes another command for the source wait.
+ */
 CREATE PROCEDURE dbo.sp_add_work
     @kind varchar(12),
     @source nvarchar(2000),
@@ -35,7 +39,7 @@ BEGIN
            @target_table, @options, @priority, @max_attempts, @truncate_group
     WHERE @again = 1 OR NOT EXISTS (
         SELECT 1 FROM dbo.work_queue AS w WITH (UPDLOCK, HOLDLOCK)
-        WHERE w.source_key = @source_key AND w.source = @source AND w.range_start = @range_start
+        WHERE w.source_key = @source_key AND w.source = @source
           AND w.target_server = @target_server AND w.target_database = @target_database
           AND w.target_table = @target_table AND w.state <> 'cancelled');
     SET @added = CASE WHEN @@ROWCOUNT = 1 THEN 1 ELSE 0 END;
@@ -43,7 +47,7 @@ BEGIN
         SET @task_id = SCOPE_IDENTITY();
     ELSE
         SELECT @task_id = MIN(w.task_id) FROM dbo.work_queue AS w
-        WHERE w.source_key = @source_key AND w.source = @source AND w.range_start = @range_start
+        WHERE w.source_key = @source_key AND w.source = @source
           AND w.target_server = @target_server AND w.target_database = @target_database
           AND w.target_table = @target_table AND w.state <> 'cancelled';
 END;

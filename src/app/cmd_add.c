@@ -1,5 +1,6 @@
 /* fullrack add: queue one task per source, all of them or none. */
 #include "app/command.h"
+#include "app/cut.h"
 #include "app/open.h"
 #include "app/sources.h"
 #include "base/log.h"
@@ -28,26 +29,31 @@ static void make_absolute(json_t *options, const char *name, const char *path)
     free(whole);
 }
 
-/* The same for all tasks: where a worker writes its rejects depends on the task's number,
- * which the queue gives. */
-static char *options_text(const struct fr_settings *s)
+/* NULL when memory is short.  Where a worker writes its rejects depends on the task's
+ * number, which the queue gives. */
+static char *options_text(const struct fr_settings *s, const struct fr_rack_part *part)
 {
-    json_t *o = fr_settings_to_json(s, FR_GROUP_LOAD);
+    struct fr_settings with = *s;
     char *text = NULL;
+    json_t *o;
 
+    with.load = *part->options;
+    o = fr_settings_to_json(&with, FR_GROUP_LOAD);
     if (o != NULL) {
         make_absolute(o, "error-file", s->load.error_file);
         make_absolute(o, "format-file", s->load.format_file);
+        if (part->range_mark[0] != '\0')
+            json_object_set_new(o, "range-mark", json_string(part->range_mark));
         text = json_dumps(o, JSON_COMPACT);
     }
     json_decref(o);
     return text;
 }
 
-static fr_status some_are_queued(const struct fr_new_task *tasks, size_t count,
+static fr_status some_are_queued(const struct fr_new_task *tasks, const struct cut *cut,
                                  const struct fr_added_task *got, struct fr_err *err)
 {
-    size_t known = 0, last = 0;
+    size_t count = cut->count, known = 0, last = 0;
 
     for (size_t i = 0; i < count; i++)
         if (!got[i].added) {
@@ -64,11 +70,11 @@ static fr_status some_are_queued(const struct fr_new_task *tasks, size_t count,
                           "once more)",
                           tasks[last].source, tasks[last].table,
                           (long long)got[last].task_id,
-                          count == 1 ? "" : ": nothing was queued");
+                          cut->source_count == 1 ? "" : ": nothing was queued");
     return fr_err_set(err, FR_EARG,
                       "%zu of %zu files are already queued: nothing was queued (--again "
                       "queues them once more)",
-                      known, count);
+                      known, cut->source_count);
 }
 
 /* Where the rows are to go. */
@@ -76,16 +82,32 @@ struct destination {
     char table[2 * FR_NAME_MAX_BYTES + 8]; /* as given, then as the server calls it */
     char database[FR_NAME_MAX_BYTES];      /* "" = not known */
     const struct sources *sources;
-    json_t *formats; /* what --format auto found, by source; owned */
+    json_t *formats;            /* what --format auto found, by source; owned */
+    struct fr_table *described; /* owned; NULL = not looked at */
 };
 
+static void add_result(const struct fr_rack_part *part, int64_t task_id,
+                       const struct destination *to, json_t *added)
+{
+    const char *why = part->split_why[0] == '\0' ? NULL : part->split_why;
+
+    json_array_append_new(
+        added,
+        json_pack("{s:I, s:s, s:I, s:o, s:s, s:s?, s:O?}", "task_id", (json_int_t)task_id,
+                  "source", part->path, "range_start", (json_int_t)part->range_start,
+                  "range_end",
+                  part->range_end < 0 ? json_null() : json_integer(part->range_end),
+                  "table", to->table, "split_why", why, "format",
+                  json_object_get(to->formats, part->path)));
+}
+
 static fr_status add_all(struct fr_settings *s, struct fr_control *control,
-                         const struct destination *to, const struct sources *list,
+                         const struct destination *to, const struct cut *cut,
                          json_t *added, struct fr_err *err)
 {
-    struct fr_new_task *tasks = calloc(list->count, sizeof *tasks);
-    struct fr_added_task *got = calloc(list->count, sizeof *got);
-    char *options = options_text(s);
+    struct fr_new_task *tasks = calloc(cut->count, sizeof *tasks);
+    struct fr_added_task *got = calloc(cut->count, sizeof *got);
+    char **options = calloc(cut->count, sizeof *options);
     char group[FR_GUID_TEXT_BYTES];
     bool all_added = false;
     fr_status st = FR_OK;
@@ -93,29 +115,35 @@ static fr_status add_all(struct fr_settings *s, struct fr_control *control,
     fr_guid_new(group);
     if (tasks == NULL || got == NULL || options == NULL)
         st = fr_err_set(err, FR_ENOMEM, "no memory for the tasks");
-    for (size_t i = 0; st == FR_OK && i < list->count; i++)
+    for (size_t i = 0; st == FR_OK && i < cut->count; i++) {
+        const struct fr_rack_part *part = &cut->parts[i];
+
+        options[i] = options_text(s, part);
+        if (options[i] == NULL)
+            st = fr_err_set(err, FR_ENOMEM, "no memory for the tasks");
         tasks[i] = (struct fr_new_task){
-            .source = list->items[i],
+            .source = part->path,
             .server = s->server,
             .database = to->database,
             .table = to->table,
-            .options = options,
-            .range_end = -1,
+            .options = options[i],
+            .range_start = part->range_start,
+            .range_end = part->range_end,
             .priority = s->priority,
             .max_attempts = s->max_attempts,
             .truncate_group = s->load.truncate ? group : NULL,
-            .again = s->again,
+            /* the first range answers for the others */
+            .again = s->again || part->number > 1,
         };
+    }
     if (st == FR_OK)
-        st = fr_queue_add(control, tasks, list->count, got, &all_added, err);
+        st = fr_queue_add(control, tasks, cut->count, got, &all_added, err);
     if (st == FR_OK && !all_added)
-        st = some_are_queued(tasks, list->count, got, err);
-    for (size_t i = 0; st == FR_OK && i < list->count; i++)
-        json_array_append_new(added,
-                              json_pack("{s:I, s:s, s:s, s:O?}", "task_id",
-                                        (json_int_t)got[i].task_id, "source",
-                                        tasks[i].source, "table", to->table, "format",
-                                        json_object_get(to->formats, tasks[i].source)));
+        st = some_are_queued(tasks, cut, got, err);
+    for (size_t i = 0; st == FR_OK && i < cut->count; i++)
+        add_result(&cut->parts[i], got[i].task_id, to, added);
+    for (size_t i = 0; options != NULL && i < cut->count; i++)
+        free(options[i]);
     free(options);
     free(got);
     free(tasks);
@@ -200,7 +228,6 @@ static fr_status check_target(struct fr_settings *s, const struct fr_connector *
 {
     struct fr_sql_one one = {0};
     struct fr_sql *session = NULL;
-    struct fr_table *described = NULL;
     char why[200];
     fr_status st = fr_connector_target(c, NULL, "fullrack add", &session, err);
 
@@ -210,18 +237,17 @@ static fr_status check_target(struct fr_settings *s, const struct fr_connector *
         return FR_OK;
     }
     if (st == FR_OK)
-        st = fr_table_describe(session, to->table, &described, err);
+        st = fr_table_describe(session, to->table, &to->described, err);
     if (st == FR_OK)
         st = check_files(
-            s, to, described,
+            s, to, to->described,
             fr_connector_engine(c, s->load.engine, why, sizeof why)->abilities, err);
     if (st == FR_OK)
-        name_table(described, to);
+        name_table(to->described, to);
     if (st == FR_OK && to->database[0] == '\0')
         st = fr_sql_run(session, "SELECT DB_NAME()", fr_sql_take_one, &one, err);
     if (one.found && one.values[0] != NULL)
         snprintf(to->database, sizeof to->database, "%s", one.values[0]);
-    fr_table_free(&described);
     fr_sql_close(&session);
     return st;
 }
@@ -250,6 +276,7 @@ int command_add(struct fr_settings *s, struct fr_arguments *args, struct fr_err 
     struct fr_control *control = NULL;
     struct sources list = {0};
     struct destination to = {.sources = &list, .formats = json_object()};
+    struct cut cut = {0};
     json_t *added = json_array();
     fr_status st;
 
@@ -266,7 +293,9 @@ int command_add(struct fr_settings *s, struct fr_arguments *args, struct fr_err 
         if (st == FR_OK)
             st = find_destination(s, &c, &to, err);
         if (st == FR_OK)
-            st = add_all(s, control, &to, &list, added, err);
+            st = cut_sources(s, &list, to.described, &cut, err);
+        if (st == FR_OK)
+            st = add_all(s, control, &to, &cut, added, err);
         fr_control_close(&control);
         fr_connector_free(&c);
     }
@@ -282,7 +311,9 @@ int command_add(struct fr_settings *s, struct fr_arguments *args, struct fr_err 
         fr_result_print_formats(added, stdout);
     }
     json_decref(added);
+    cut_free(&cut);
     json_decref(to.formats);
+    fr_table_free(&to.described);
     sources_free(&list);
     return fr_status_exit(st);
 }

@@ -1,13 +1,17 @@
 /* fullrack load: files into a table now, without a queue. */
 #include "app/command.h"
+#include "app/cut.h"
 #include "app/open.h"
 #include "app/sources.h"
 #include "base/log.h"
+#include "load/sniff.h"
 #include "load/ledger.h"
 #include "rack/coordinator.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static fr_status check_sources(const struct fr_settings *s, const struct sources *list,
                                struct fr_err *err)
@@ -35,6 +39,74 @@ static fr_status check_sources(const struct fr_settings *s, const struct sources
     return FR_OK;
 }
 
+/* The heads of one source in the ledger against the parts it is loaded in now. */
+struct begun {
+    const struct fr_rack_part *parts;
+    size_t count;
+    struct fr_source_identity file; /* of a source in ranges */
+    size_t found, done;
+    bool other_ranges, other_file;
+};
+
+static int64_t number(const struct fr_sql_row *row, size_t i)
+{
+    return row->values[i] == NULL ? -1 : strtoll(row->values[i], NULL, 10);
+}
+
+static bool is_begun_file(const struct fr_source_identity *file,
+                          const struct fr_sql_row *row)
+{
+    return file->bytes == number(row, 3) && file->mtime_ns == number(row, 4) &&
+           (int64_t)(file->head_hash & INT64_MAX) == number(row, 5);
+}
+
+static fr_status take_head(void *ctx, const struct fr_sql_row *row, struct fr_err *err)
+{
+    struct begun *b = ctx;
+    bool fits = false;
+
+    if (row->columns != 6)
+        return fr_err_set(err, FR_EPROTO, "the ledger's heads have other columns");
+    for (size_t i = 0; !fits && i < b->count; i++)
+        fits = b->parts[i].range_start == number(row, 0) &&
+               b->parts[i].range_end == number(row, 1);
+    b->found++;
+    b->done += row->values[2] != NULL && strcmp(row->values[2], "done") == 0 ? 1 : 0;
+    b->other_ranges = b->other_ranges || !fits;
+    b->other_file = b->other_file || (b->count > 1 && !is_begun_file(&b->file, row));
+    return FR_OK;
+}
+
+/* What is begun must go on in the same ranges: any others would load rows twice. */
+static fr_status check_begun(struct fr_sql *session, const struct fr_head_key *key,
+                             struct begun *b, struct fr_err *err)
+{
+    const char *path = b->parts[0].path;
+    struct fr_source *source = NULL;
+    fr_status st = FR_OK;
+
+    if (b->count > 1) {
+        st = fr_source_open(path, b->parts[0].options->encoding, NULL, &source, err);
+        if (st != FR_OK)
+            return st;
+        b->file = *fr_source_identity(source);
+        fr_source_close(&source);
+    }
+    st = fr_ledger_read_ranges(session, &key->place, key->load_id, take_head, b, err);
+    if (st == FR_OK && b->other_file)
+        return fr_err_set(err, FR_EARG,
+                          "%s has changed since its load was begun: put it back, or take "
+                          "out what load %s has committed and load it anew",
+                          path, key->load_id);
+    if (st == FR_OK && b->other_ranges)
+        return fr_err_set(
+            err, FR_EARG,
+            "%s was cut into other ranges when load %s was begun: resume it "
+            "with the --split of then (none, if it had none)",
+            path, key->load_id);
+    return st;
+}
+
 /* A mistyped load id would load all rows once more: the ledger must know it. */
 static fr_status check_resume(const struct fr_settings *s,
                               const struct fr_rack_load *load, struct fr_err *err)
@@ -42,6 +114,7 @@ static fr_status check_resume(const struct fr_settings *s,
     struct fr_head_key key = {.range_start = 0};
     struct fr_connector c = {0};
     struct fr_sql *session = NULL;
+    size_t at = 0;
     bool any = false, all_done = true;
     fr_status st = fr_connector_init(&c, s, err);
 
@@ -49,13 +122,17 @@ static fr_status check_resume(const struct fr_settings *s,
         st = fr_connector_target(&c, NULL, "fullrack load", &session, err);
     if (st == FR_OK)
         st = fr_ledger_place_parse(s->load.ledger_table, &key.place, err);
-    for (size_t i = 0; st == FR_OK && i < load->count; i++) {
-        bool found, done;
+    while (st == FR_OK && at < load->part_count) {
+        struct begun b = {.parts = &load->parts[at]};
 
-        fr_rack_load_id(load, i, s->resume, key.load_id);
-        st = fr_ledger_find(session, &key, &found, &done, err);
-        any = any || found;
-        all_done = all_done && done;
+        while (at < load->part_count && load->parts[at].source == b.parts->source) {
+            at++;
+            b.count++;
+        }
+        fr_rack_load_id(load, b.parts->source, s->resume, key.load_id);
+        st = check_begun(session, &key, &b, err);
+        any = any || b.found > 0;
+        all_done = all_done && b.done == b.count;
     }
     if (st == FR_OK && !any)
         st = fr_err_set(err, FR_EARG,
@@ -71,9 +148,38 @@ static fr_status check_resume(const struct fr_settings *s,
     return st;
 }
 
+/* For --format auto, which looks at the columns, too. */
+static fr_status describe_table(const struct fr_settings *s, const char *name,
+                                struct fr_table **out, struct fr_err *err)
+{
+    struct fr_connector c = {0};
+    struct fr_sql *session = NULL;
+    fr_status st = fr_connector_init(&c, s, err);
+
+    if (st == FR_OK)
+        st = fr_connector_target(&c, NULL, "fullrack load", &session, err);
+    if (st == FR_OK)
+        st = fr_table_describe(session, name, out, err);
+    fr_sql_close(&session);
+    fr_connector_free(&c);
+    return st;
+}
+
+/* Without --workers: one, or with --split one a part, as far as this machine's CPUs go.
+ */
+static void choose_workers(struct fr_settings *s, size_t parts)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (s->workers == 0 && s->split != NULL && cpus > 0)
+        s->workers = (int64_t)parts < cpus ? (int64_t)parts : cpus;
+}
+
 int command_load(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err)
 {
     struct sources list = {0};
+    struct cut cut = {0};
+    struct fr_table *table = NULL;
     struct fr_rack_load load = {.table = args->items[0]};
     struct fr_result result = {0};
     int exit_status = 1;
@@ -85,11 +191,18 @@ int command_load(struct fr_settings *s, struct fr_arguments *args, struct fr_err
     if (st == FR_OK)
         st = sources_check_repeated(&list, "nothing was loaded", err);
     if (st == FR_OK)
-        st = sources_check_reject_names(&list, s->load.error_file, err);
-    if (st == FR_OK)
         st = open_settings(s, err);
+    if (st == FR_OK && s->split != NULL && fr_sniff_is_asked(&s->load))
+        st = describe_table(s, load.table, &table, err);
+    if (st == FR_OK)
+        st = cut_sources(s, &list, table, &cut, err);
+    if (st == FR_OK)
+        st = cut_check_reject_names(&cut, s->load.error_file, err);
     load.sources = list.items;
     load.count = list.count;
+    load.parts = cut.parts;
+    load.part_count = cut.count;
+    choose_workers(s, cut.count);
     if (st == FR_OK && s->resume != NULL)
         st = check_resume(s, &load, err);
     if (st == FR_OK)
@@ -105,6 +218,8 @@ int command_load(struct fr_settings *s, struct fr_arguments *args, struct fr_err
     if (st == FR_OK)
         fr_err_clear(err);
     fr_result_free(&result);
+    fr_table_free(&table);
+    cut_free(&cut);
     sources_free(&list);
     return st == FR_OK ? exit_status : fr_status_exit(st);
 }

@@ -143,15 +143,18 @@ static fr_status close_head(struct admin *a, const struct fr_queued_task *t,
     fr_settings_free(&options);
     return st == FR_OK
                ? FR_OK
-               : fr_err_wrap(err, "task %lld (%s)", (long long)t->task_id, t->source);
+               : fr_err_wrap(err, "task %lld (%s)", (long long)t->task_id, t->shown);
 }
 
 static void note(struct admin *a, const struct fr_queued_task *t, int64_t rows)
 {
     a->changed++;
-    json_array_append_new(a->done, json_pack("{s:I, s:s, s:I}", "task_id",
-                                             (json_int_t)t->task_id, "source", t->source,
-                                             "rows_in_table", (json_int_t)rows));
+    json_array_append_new(
+        a->done, json_pack("{s:I, s:s, s:I, s:o, s:I}", "task_id", (json_int_t)t->task_id,
+                           "source", t->source, "range_start", (json_int_t)t->range_start,
+                           "range_end",
+                           t->range_end < 0 ? json_null() : json_integer(t->range_end),
+                           "rows_in_table", (json_int_t)rows));
 }
 
 /* -- retry ----------------------------------------------------------------------------
@@ -233,7 +236,7 @@ static void warn_of_rows(const struct fr_queued_task *t, int64_t rows, bool empt
         fr_log(FR_LOG_WARN,
                "task %lld (%s): %lld rows of its earlier load stay in %s; take them out "
                "before the next run, or they are in it twice",
-               (long long)t->task_id, t->source, (long long)rows, t->table);
+               (long long)t->task_id, t->shown, (long long)rows, t->table);
 }
 
 int command_reset(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err)

@@ -20,7 +20,8 @@ static const struct section sections[] = {
      "SELECT run_id, pause_reason, paused_at FROM dbo.run WHERE pause_reason IS NOT NULL "
      "AND end_time IS NULL"},
     {"tasks", "last tasks",
-     "SELECT TOP (20) task_id, state, source, target_table, attempts, rows_loaded, "
+     "SELECT TOP (20) task_id, state, source, range_start, range_end, target_table, "
+     "attempts, rows_loaded, "
      "rows_rejected, duration_ms, "
      "scheduler_id, worker, last_error FROM dbo.work_queue ORDER BY task_id DESC"},
     {"schedulers", "schedulers",
@@ -54,6 +55,14 @@ static fr_status take_row(void *ctx, const struct fr_sql_row *row, struct fr_err
     return FR_OK;
 }
 
+/* Of a task that is no range it says nothing. */
+static bool is_start_of_whole(const char *key, const json_t *row)
+{
+    return strcmp(key, "range_start") == 0 &&
+           json_integer_value(json_object_get(row, key)) == 0 &&
+           json_is_null(json_object_get(row, "range_end"));
+}
+
 static void print_table(const struct section *s, json_t *rows)
 {
     size_t i;
@@ -65,7 +74,7 @@ static void print_table(const struct section *s, json_t *rows)
     {
         json_object_foreach(row, key, value)
         {
-            if (json_is_null(value))
+            if (json_is_null(value) || is_start_of_whole(key, row))
                 continue;
             if (json_is_integer(value))
                 printf("  %s %lld", key, (long long)json_integer_value(value));

@@ -112,7 +112,7 @@ static void compare_task(struct verify *v, const struct fr_queued_task *t,
 
     if (queue_done && !head_done)
         say(v->differences, "task %lld (%s) is done, but its ledger head is %s%s", id,
-            t->source, h == NULL ? "missing" : h->state,
+            t->shown, h == NULL ? "missing" : h->state,
             h != NULL && strcmp(h->state, "closed") == 0
                 ? " (a reset that broke off: do it again)"
                 : "");
@@ -120,21 +120,21 @@ static void compare_task(struct verify *v, const struct fr_queued_task *t,
         return;
     if (h->epoch > t->epoch)
         say(v->differences, "task %lld (%s): epoch %lld in the ledger, %lld in the queue",
-            id, t->source, (long long)h->epoch, (long long)t->epoch);
+            id, t->shown, (long long)h->epoch, (long long)t->epoch);
     if (queue_done && head_done &&
         (h->rows != t->rows || h->rejected != t->rejected || h->skipped != t->skipped))
         say(v->differences,
             "task %lld (%s): %lld rows, %lld rejected, %lld skipped in the queue; %lld, "
             "%lld, %lld in the ledger",
-            id, t->source, (long long)t->rows, (long long)t->rejected,
+            id, t->shown, (long long)t->rows, (long long)t->rejected,
             (long long)t->skipped, (long long)h->rows, (long long)h->rejected,
             (long long)h->skipped);
     if (!queue_done && head_done && strcmp(t->state, "active") != 0)
-        say(v->differences, "task %lld (%s) is %s, but all of it is loaded", id,
-            t->source, t->state);
+        say(v->differences, "task %lld (%s) is %s, but all of it is loaded", id, t->shown,
+            t->state);
     if (strcmp(t->state, "cancelled") == 0 && strcmp(h->state, "open") == 0)
         say(v->differences, "task %lld (%s) is cancelled, but its ledger head is open",
-            id, t->source);
+            id, t->shown);
 }
 
 /* The rows of a table against what the ledger accounts for. */
@@ -266,7 +266,7 @@ static fr_status verify_all(struct verify *v, struct fr_err *err)
         st = ledger_of(t, ledger, sizeof ledger, err);
         if (st == FR_OK && ledger[0] == '\0')
             say(v->notes, "task %lld (%s) keeps no ledger: it cannot be verified",
-                (long long)t->task_id, t->source);
+                (long long)t->task_id, t->shown);
         else if (st == FR_OK)
             st = verify_place(v, &tasks, i, ledger, err);
     }

@@ -4,6 +4,7 @@ fullrack_SOURCES = \
 	src/app/main.c src/app/command.h \
 	src/app/open.c src/app/open.h \
 	src/app/sources.c src/app/sources.h \
+	src/app/cut.c src/app/cut.h \
 	src/app/lineitem.c src/app/lineitem.h \
 	src/app/cmd_add.c \
 	src/app/cmd_gen.c \

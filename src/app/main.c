@@ -17,7 +17,7 @@ enum {
 static const struct command commands[] = {
     {"add", "TABLE FILE...", "queue one task per file",
      "  fullrack add -S db1 -U etl -d sales dbo.lineitem '/data/lineitem.*.tbl' -t '|'\n",
-     CONTROL | FR_GROUP_LOAD | FR_GROUP_QUEUE, 2, SIZE_MAX, command_add},
+     CONTROL | FR_GROUP_LOAD | FR_GROUP_QUEUE | FR_GROUP_SPLIT, 2, SIZE_MAX, command_add},
     {"cancel", "[TASK...]", "stop tasks; what they committed stays",
      "  fullrack cancel 17 18 -S db1 -U etl\n", CONTROL | FR_GROUP_TASKS, 0, SIZE_MAX,
      command_cancel},
@@ -31,8 +31,9 @@ static const struct command commands[] = {
      "  fullrack load -S db1 -U etl -d sales dbo.lineitem lineitem.1.tbl -t '|'\n"
      "  zcat big.csv.gz | fullrack load -S db1 -U etl -d sales dbo.t - --format csv "
      "--header match\n",
-     SERVER | FR_GROUP_LOAD | FR_GROUP_RUN | FR_GROUP_RACK | FR_GROUP_RESUME, 2, SIZE_MAX,
-     command_load},
+     SERVER | FR_GROUP_LOAD | FR_GROUP_RUN | FR_GROUP_RACK | FR_GROUP_RESUME |
+         FR_GROUP_SPLIT,
+     2, SIZE_MAX, command_load},
     {"purge", "[TASK...]", "forget tasks and runs that are over",
      "  fullrack purge --older-than 90 -S db1 -U etl\n",
      CONTROL | FR_GROUP_TASKS | FR_GROUP_PURGE, 0, SIZE_MAX, command_purge},

@@ -199,63 +199,6 @@ static int compare_bytes(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Borrowed copies of the list, in order; NULL when memory is short. */
-static char **sorted_copies(char **items, size_t count, struct fr_err *err)
-{
-    char **sorted = calloc(count, sizeof *sorted);
-
-    if (sorted == NULL) {
-        (void)fr_err_set(err, FR_ENOMEM, "no memory for the list of files");
-        return NULL;
-    }
-    memcpy(sorted, items, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, compare_bytes);
-    return sorted;
-}
-
-static fr_status name_sharers(const struct sources *s, char **names, const char *shared,
-                              struct fr_err *err)
-{
-    size_t first = 0, second;
-
-    while (strcmp(names[first], shared) != 0)
-        first++;
-    second = first + 1;
-    while (strcmp(names[second], shared) != 0)
-        second++;
-    return fr_err_set(err, FR_EARG,
-                      "%s and %s would share the reject file %s: give them a command "
-                      "each, with a -e of its own",
-                      s->items[first], s->items[second], shared);
-}
-
-fr_status sources_check_reject_names(const struct sources *s, const char *error_file,
-                                     struct fr_err *err)
-{
-    char **names, **sorted = NULL;
-    fr_status st = FR_OK;
-
-    if (error_file == NULL || s->count < 2)
-        return FR_OK;
-    names = calloc(s->count, sizeof *names);
-    if (names == NULL)
-        return fr_err_set(err, FR_ENOMEM, "no memory for the list of files");
-    for (size_t i = 0; st == FR_OK && i < s->count; i++)
-        st = fr_reject_task_path(error_file, s->items[i], 0, &names[i], err);
-    if (st == FR_OK) {
-        sorted = sorted_copies(names, s->count, err);
-        st = sorted == NULL ? FR_ENOMEM : FR_OK;
-    }
-    for (size_t i = 1; st == FR_OK && i < s->count; i++)
-        if (strcmp(sorted[i - 1], sorted[i]) == 0)
-            st = name_sharers(s, names, sorted[i], err);
-    free(sorted);
-    for (size_t i = 0; i < s->count; i++)
-        free(names[i]);
-    free(names);
-    return st;
-}
-
 static char *canonical(const char *path)
 {
     char *full = realpath(path, NULL);

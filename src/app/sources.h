@@ -21,10 +21,6 @@ struct sources {
  */
 fr_status sources_expand(char **arguments, size_t count, bool make_absolute,
                          struct sources *out, struct fr_err *err);
-/* Several sources have a reject file FILE.<base name> each: FR_EARG when two would share
- * one. */
-fr_status sources_check_reject_names(const struct sources *s, const char *error_file,
-                                     struct fr_err *err);
 /* Every file is there, no folder, and may be read; FR_EARG after naming all that are not.
  */
 fr_status sources_check_readable(const struct sources *s, struct fr_err *err);

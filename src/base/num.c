@@ -1,5 +1,6 @@
 #include "base/num.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -86,4 +87,15 @@ const char *fr_num_grouped(uint64_t value, char *buf, size_t buf_bytes)
     }
     buf[at] = '\0';
     return buf;
+}
+
+const char *fr_range_text(int64_t start, int64_t end, char out[FR_RANGE_TEXT_BYTES])
+{
+    out[0] = '\0';
+    if (end >= 0)
+        snprintf(out, FR_RANGE_TEXT_BYTES, " (bytes %" PRId64 " to %" PRId64 ")", start,
+                 end);
+    else if (start > 0)
+        snprintf(out, FR_RANGE_TEXT_BYTES, " (from byte %" PRId64 ")", start);
+    return out;
 }

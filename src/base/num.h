@@ -23,4 +23,9 @@ uint64_t fr_hash(uint64_t hash, const void *p, size_t n);
 /* "1,234,567" into buf; buf is returned. */
 const char *fr_num_grouped(uint64_t value, char *buf, size_t buf_bytes);
 
+/* Which part of a source: " (bytes 0 to 1048576)", " (from byte 1048576)", "" for all of
+ * it; end -1 = its end. */
+enum { FR_RANGE_TEXT_BYTES = 80 };
+const char *fr_range_text(int64_t start, int64_t end, char out[FR_RANGE_TEXT_BYTES]);
+
 #endif

@@ -136,6 +136,8 @@ const struct option_spec option_table[] = {
      "only errors", false},
     {"quote", 0, OPTION_TEXT, FR_GROUP_LOAD, LOAD(quote), 0, 0, NULL, "CHAR",
      "around csv fields (default \")", false},
+    {"range-mark", 0, OPTION_TEXT, FR_GROUP_TASK, LOAD(range_mark), 0, 0, NULL, "TEXT",
+     "the file as it was when it was cut into ranges", true},
     {"resume", 0, OPTION_TEXT, FR_GROUP_RESUME, AT(resume), 0, 0, NULL, "LOAD-ID",
      "go on with an earlier load", false},
     {"retry-for", 0, OPTION_NUMBER, FR_GROUP_RUN, AT(retry_for_s), 0, MAX_SECONDS, NULL,

@@ -99,7 +99,8 @@ enum fr_option_group {
     FR_GROUP_PURGE = 65536,
     FR_GROUP_WATCH = 131072, /* status */
     FR_GROUP_SPLIT = 262144, /* load, add */
-    FR_GROUP_CHECK = 524288
+    FR_GROUP_CHECK = 524288,
+    FR_GROUP_TASK = 1048576 /* internal: of one task alone */
 };
 
 struct fr_arguments {

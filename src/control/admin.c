@@ -1,5 +1,6 @@
 #include "control/admin.h"
 
+#include "base/num.h"
 #include "control/control_priv.h"
 #include "db/statements.h"
 
@@ -13,6 +14,7 @@ enum task_column {
     A_EPOCH,
     A_STATE,
     A_RANGE_START,
+    A_RANGE_END,
     A_SOURCE,
     A_SERVER,
     A_DATABASE,
@@ -54,6 +56,7 @@ static fr_status take_task(void *ctx, const struct fr_sql_row *row, struct fr_er
 {
     struct fr_queued_tasks *list = ctx;
     struct fr_queued_task *t;
+    char range[FR_RANGE_TEXT_BYTES];
 
     if (row->columns != A_COLUMNS)
         return fr_err_set(err, FR_EPROTO,
@@ -65,6 +68,7 @@ static fr_status take_task(void *ctx, const struct fr_sql_row *row, struct fr_er
         .task_id = number(row, A_TASK_ID),
         .epoch = number(row, A_EPOCH),
         .range_start = number(row, A_RANGE_START),
+        .range_end = number(row, A_RANGE_END),
         .rows = number(row, A_ROWS),
         .rejected = number(row, A_REJECTED),
         .skipped = number(row, A_SKIPPED),
@@ -74,12 +78,15 @@ static fr_status take_task(void *ctx, const struct fr_sql_row *row, struct fr_er
         .table = strdup(text(row, A_TABLE)),
         .options = strdup(text(row, A_OPTIONS)),
     };
+    fr_range_text(t->range_start, t->range_end, range);
+    if (asprintf(&t->shown, "%s%s", text(row, A_SOURCE), range) < 0)
+        t->shown = NULL;
     snprintf(t->load_id, sizeof t->load_id, "%s", text(row, A_LOAD_ID));
     snprintf(t->state, sizeof t->state, "%s", text(row, A_STATE));
     snprintf(t->truncate_group, sizeof t->truncate_group, "%s",
              text(row, A_TRUNCATE_GROUP));
     if (t->source == NULL || t->server == NULL || t->database == NULL ||
-        t->table == NULL || t->options == NULL)
+        t->table == NULL || t->options == NULL || t->shown == NULL)
         return fr_err_set(err, FR_ENOMEM, "no memory for the queue's tasks");
     return FR_OK;
 }
@@ -105,6 +112,7 @@ void fr_admin_list_free(struct fr_queued_tasks *list)
         free(list->items[i].database);
         free(list->items[i].table);
         free(list->items[i].options);
+        free(list->items[i].shown);
     }
     free(list->items);
     memset(list, 0, sizeof *list);

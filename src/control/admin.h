@@ -12,12 +12,14 @@
 
 /* A task as the queue shows it; texts are owned by the list. */
 struct fr_queued_task {
-    int64_t task_id, epoch, range_start;
+    int64_t task_id, epoch;
+    int64_t range_start, range_end;  /* range_end -1 = to the end */
     int64_t rows, rejected, skipped; /* -1 = none yet */
     char load_id[FR_GUID_TEXT_BYTES];
     char truncate_group[FR_GUID_TEXT_BYTES]; /* "" = none */
     char state[12];
     char *source, *server, *database, *table, *options;
+    char *shown; /* source and range, for people */
 };
 struct fr_queued_tasks {
     struct fr_queued_task *items;

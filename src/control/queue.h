@@ -30,7 +30,8 @@ struct fr_new_task {
     int64_t priority, max_attempts;
     const char *truncate_group; /* GUID of the tasks for which the table is emptied once;
                                    NULL = it is not */
-    bool again;
+    bool again; /* whatever of the source stands in the queue; set for all ranges of one
+                   command but the first */
 };
 struct fr_added_task {
     int64_t task_id;

@@ -29,6 +29,7 @@ SQL_STATEMENT_FILES = \
 	sql/statements/ledger_close.sql \
 	sql/statements/ledger_truncate.sql \
 	sql/statements/ledger_heads.sql \
+	sql/statements/ledger_ranges.sql \
 	sql/statements/queue_tasks.sql \
 	sql/statements/active_tasks.sql
 EXTRA_DIST += $(SQL_SCRIPT_FILES) $(SQL_STATEMENT_FILES) scripts/embed-sql

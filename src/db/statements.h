@@ -21,6 +21,7 @@ extern const char fr_stmt_ledger_step[];
 extern const char fr_stmt_ledger_close[];
 extern const char fr_stmt_ledger_truncate[];
 extern const char fr_stmt_ledger_heads[];
+extern const char fr_stmt_ledger_ranges[];
 extern const char fr_stmt_queue_tasks[];
 extern const char fr_stmt_active_tasks[];
 

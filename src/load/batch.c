@@ -121,7 +121,10 @@ fr_status loader_commit_batch(struct loader *l, bool last, struct fr_err *err)
     else if (st == FR_OK && l->in_transaction)
         st = fr_sql_run(*l->session, "COMMIT TRANSACTION", NULL, NULL, err);
     if (st != FR_OK) {
-        fr_err_wrap(err, "%s: batch from row %" PRId64, l->job->source, l->head.next_row);
+        char row[LOADER_ROW_BYTES];
+
+        fr_err_wrap(err, "%s: batch from %s", l->job->source,
+                    loader_row_text(l, l->head.next_row, row));
         return st;
     }
     l->in_transaction = l->in_doubt = false;

@@ -8,7 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_STATEMENT_BYTES = 16384, DUPLICATE_KEY = 2627 };
+enum {
+    MAX_STATEMENT_BYTES = 16384,
+    DUPLICATE_KEY = 2627,
+    NAME_IS_TAKEN = 2714,
+    CREATE_TRIES = 10
+};
 
 static bool is_regular_identifier(const char *p, size_t n)
 {
@@ -97,22 +102,8 @@ static fr_status ledger_exists(struct fr_sql *s, const struct fr_ledger_place *p
     return st == FR_OK ? FR_OK : fr_err_wrap(err, "looking for the ledger");
 }
 
-fr_status fr_ledger_create(struct fr_sql *s, const struct fr_ledger_place *place,
-                           struct fr_err *err)
+static fr_status may_not_make(const struct fr_ledger_place *place, struct fr_err *err)
 {
-    struct fr_buf script;
-    bool exists = false;
-    fr_status st = ledger_exists(s, place, &exists, err);
-
-    if (st != FR_OK || exists)
-        return st;
-    st = localize(fr_script_ledger, place, "", &script, err);
-    if (st == FR_OK)
-        st = fr_script_run(s, fr_buf_text(&script), err);
-    fr_buf_free(&script);
-    /* another worker may have made it in the same moment */
-    if (st != FR_EDB || (ledger_exists(s, place, &exists, NULL) == FR_OK && exists))
-        return st == FR_EDB ? FR_OK : st;
     fr_err_wrap(err,
                 "the ledger %s.%s cannot be made in the target database (let `fullrack "
                 "init` do it with more rights, name a table you may make with "
@@ -121,6 +112,35 @@ fr_status fr_ledger_create(struct fr_sql *s, const struct fr_ledger_place *place
     if (err != NULL)
         err->status = FR_EARG;
     return FR_EARG;
+}
+
+fr_status fr_ledger_create(struct fr_sql *s, const struct fr_ledger_place *place,
+                           struct fr_err *err)
+{
+    struct fr_buf script = {0};
+    struct fr_err why = {0};
+    bool exists = false;
+    fr_status st = ledger_exists(s, place, &exists, err);
+
+    if (st == FR_OK && !exists)
+        st = localize(fr_script_ledger, place, "", &script, err);
+    /* other workers may make it in the same moment, one of its tables after the other */
+    for (int tries = 1; st == FR_OK && !exists; tries++) {
+        st = fr_script_run(s, fr_buf_text(&script), &why);
+        if (st == FR_OK)
+            break;
+        if (err != NULL)
+            *err = why;
+        if (st != FR_EDB)
+            break;
+        if (ledger_exists(s, place, &exists, NULL) != FR_OK ||
+            (!exists && (why.server_number != NAME_IS_TAKEN || tries == CREATE_TRIES)))
+            st = may_not_make(place, err);
+        else
+            st = FR_OK;
+    }
+    fr_buf_free(&script);
+    return st;
 }
 
 fr_status fr_ledger_truncate_once(struct fr_sql *s, const struct fr_ledger_place *place,
@@ -175,6 +195,7 @@ static void read_head(const struct fr_sql_one *one, struct fr_head *h)
 
 /* A resumed load must read the same bytes in the same way into the same table. */
 static fr_status check_identity(const struct fr_sql_one *one,
+                                const struct fr_head_key *key,
                                 const struct fr_head_identity *id, struct fr_err *err)
 {
     int64_t hash = (int64_t)(id->file.head_hash & INT64_MAX);
@@ -191,6 +212,12 @@ static fr_status check_identity(const struct fr_sql_one *one,
             cure, sizeof cure,
             "; none of its rows are in the table: load it anew (a task of the queue: "
             "fullrack reset)");
+    if (fr_sql_one_i64(one, H_RANGE_END, -1) != key->range_end)
+        return fr_err_set(
+            err, FR_EARG,
+            "%s was cut into other ranges when its load was begun: give the "
+            "--split of then",
+            id->source);
     if (fr_sql_one_i64(one, H_PLAN_HASH, 0) != (int64_t)id->plan_hash)
         return fr_err_set(err, FR_EARG,
                           "%s was begun with other options or other columns%s",
@@ -252,26 +279,22 @@ static fr_status insert_head(struct fr_sql *s, const struct fr_head_key *key,
     return st;
 }
 
-fr_status fr_ledger_find(struct fr_sql *s, const struct fr_head_key *key, bool *found,
-                         bool *done, struct fr_err *err)
+fr_status fr_ledger_read_ranges(struct fr_sql *s, const struct fr_ledger_place *place,
+                                const char *load_id, fr_sql_row_fn row, void *ctx,
+                                struct fr_err *err)
 {
-    struct fr_sql_param params[] = {
-        fr_sql_in_guid("@load_id", key->load_id),
-        fr_sql_in_i64("@range_start", key->range_start),
-    };
-    struct fr_sql_one one = {0};
+    struct fr_sql_param params[] = {fr_sql_in_guid("@load_id", load_id)};
+    struct fr_buf text;
     bool exists = false;
-    fr_status st = ledger_exists(s, &key->place, &exists, err);
+    fr_status st = ledger_exists(s, place, &exists, err);
 
-    *found = *done = false;
-    if (st == FR_OK && exists)
-        st = run_ledger_sql(s, &key->place, fr_stmt_ledger_head, params, 2, &one, err);
-    if (st != FR_OK)
+    if (st != FR_OK || !exists)
         return st;
-    *found = one.found;
-    *done = one.found && one.values[H_STATE] != NULL &&
-            strcmp(one.values[H_STATE], "done") == 0;
-    return FR_OK;
+    st = localize(fr_stmt_ledger_ranges, place, "", &text, err);
+    if (st == FR_OK)
+        st = fr_sql_run_params(s, fr_buf_text(&text), params, 1, row, ctx, err);
+    fr_buf_free(&text);
+    return st == FR_OK ? FR_OK : fr_err_wrap(err, "looking for load %s", load_id);
 }
 
 fr_status fr_ledger_read_all(struct fr_sql *s, const struct fr_ledger_place *place,
@@ -313,7 +336,7 @@ static fr_status why_not(struct fr_sql *s, const struct fr_head_key *key, int64_
         head->done = true;
         /* a queue has ended this load before and only wants its figures; --resume may
          * have named another source */
-        return epoch > 0 ? FR_OK : check_identity(&one, id, err);
+        return epoch > 0 ? FR_OK : check_identity(&one, key, id, err);
     }
     if (strcmp(one.values[H_STATE], "closed") == 0)
         return fr_err_set(err, FR_EARG,
@@ -338,7 +361,7 @@ fr_status fr_ledger_take_over(struct fr_sql *s, const struct fr_head_key *key,
             return fr_err_wrap(err, "taking over the ledger's head");
         if (one.found) {
             read_head(&one, head);
-            return check_identity(&one, id, err);
+            return check_identity(&one, key, id, err);
         }
         if (round == 0) {
             st = insert_head(s, key, id, err);

@@ -88,9 +88,11 @@ fr_status fr_ledger_step(struct fr_sql *s, const struct fr_head_key *key,
                          const struct fr_head *before, const struct fr_head *after,
                          struct fr_err *err);
 
-/* Look only; a ledger that is not there has no heads. */
-fr_status fr_ledger_find(struct fr_sql *s, const struct fr_head_key *key, bool *found,
-                         bool *done, struct fr_err *err);
+/* Look only: the heads of one load, one row each as sql/statements/ledger_ranges.sql
+ * says; none where there is no ledger. */
+fr_status fr_ledger_read_ranges(struct fr_sql *s, const struct fr_ledger_place *place,
+                                const char *load_id, fr_sql_row_fn row, void *ctx,
+                                struct fr_err *err);
 
 /* Every head, one row each as sql/statements/ledger_heads.sql says; none where there is
  * no ledger. */

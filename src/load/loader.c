@@ -2,6 +2,7 @@
 
 #include "db/statements.h"
 #include "load/layout.h"
+#include "load/ranges.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -29,7 +30,19 @@ void loader_publish(struct loader *l)
 
     atomic_store_explicit(&p->rows, l->now.rows, memory_order_relaxed);
     atomic_store_explicit(&p->rejected, l->now.rejected, memory_order_relaxed);
-    atomic_store_explicit(&p->bytes_read, (int64_t)l->offset, memory_order_relaxed);
+    atomic_store_explicit(&p->bytes_read, (int64_t)l->offset - l->job->key.range_start,
+                          memory_order_relaxed);
+}
+
+const char *loader_row_text(const struct loader *l, int64_t row,
+                            char out[LOADER_ROW_BYTES])
+{
+    if (l->job->key.range_start > 0)
+        snprintf(out, LOADER_ROW_BYTES, "row %" PRId64 " of the range from byte %" PRId64,
+                 row, l->job->key.range_start);
+    else
+        snprintf(out, LOADER_ROW_BYTES, "row %" PRId64, row);
+    return out;
 }
 
 /* The session's own figures; a server without the view, or without the right, leaves them
@@ -133,6 +146,7 @@ fr_status loader_start_reader(struct loader *l, struct fr_source **source, uint6
 
 static fr_status open_source(struct loader *l, struct fr_err *err)
 {
+    const struct fr_head_key *key = &l->job->key;
     fr_status st = fr_sniff_is_asked(l->job->options)
                        ? fr_source_open_sampled(l->job->source, l->job->options->encoding,
                                                 l->job->stop, &l->opened, err)
@@ -142,7 +156,13 @@ static fr_status open_source(struct loader *l, struct fr_err *err)
     if (st == FR_OK)
         l->source = *fr_source_identity(l->opened);
     l->result->can_retry = st != FR_OK || l->source.can_reread;
-    return st;
+    if (st != FR_OK || (key->range_start == 0 && key->range_end < 0))
+        return st;
+    if (fr_ranges_check_mark(&l->source, l->job->options->range_mark, err) != FR_OK)
+        return fr_err_wrap(err, "%s", l->job->source);
+    if (key->range_end >= 0)
+        fr_source_end_at(l->opened, (uint64_t)key->range_end);
+    return FR_OK;
 }
 
 static fr_status load_from_head(struct loader *l, struct fr_err *err)

@@ -43,6 +43,10 @@ struct loader {
 
 /* loader.c: the attempt */
 void loader_publish(struct loader *l);
+enum { LOADER_ROW_BYTES = 72 };
+/* "row 12"; of a range that begins within the file its rows are counted from there. */
+const char *loader_row_text(const struct loader *l, int64_t row,
+                            char out[LOADER_ROW_BYTES]);
 bool loader_must_stop(const struct loader *l, enum fr_stop level);
 fr_status loader_start_reader(struct loader *l, struct fr_source **source, uint64_t from,
                               struct fr_reader **out, struct fr_err *err);

@@ -34,6 +34,7 @@ void fr_load_options_free(struct fr_load_options *o)
     free(o->error_file);
     free(o->hint);
     free(o->ledger_table);
+    free(o->range_mark);
     list_free(&o->nulls);
     list_free(&o->date_formats);
     fr_load_options_init(o);

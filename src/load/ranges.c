@@ -54,17 +54,6 @@ int64_t fr_ranges_end(const struct fr_ranges *r, size_t i)
     return i + 1 < r->count ? r->starts[i + 1] : -1;
 }
 
-const char *fr_range_text(int64_t start, int64_t end, char out[FR_RANGE_TEXT_BYTES])
-{
-    out[0] = '\0';
-    if (end >= 0)
-        snprintf(out, FR_RANGE_TEXT_BYTES, " (bytes %" PRId64 " to %" PRId64 ")", start,
-                 end);
-    else if (start > 0)
-        snprintf(out, FR_RANGE_TEXT_BYTES, " (from byte %" PRId64 ")", start);
-    return out;
-}
-
 static void make_mark(const struct fr_source_identity *file, char *out)
 {
     snprintf(out, FR_SOURCE_MARK_BYTES, "%" PRId64 ":%" PRId64 ":%016" PRIx64,
@@ -282,6 +271,9 @@ static fr_status find_by_rows(struct range_scan *s, struct range_borders *b,
         at += rec.total_bytes;
         if (only_first && !rec.blank) {
             b->first = at;
+            if (rec.bad != NULL && at >= b->size && rec.body_bytes == rec.total_bytes)
+                snprintf(b->out->why, sizeof b->out->why, "field %zu of its first row %s",
+                         rec.bad_field + 1, rec.bad);
             break;
         }
         if (!only_first && at >= borders_wanted(b))
@@ -335,7 +327,8 @@ static bool open_plain(const char *path, const struct fr_load_options *o,
     if (file->is_plain)
         return true;
     if (file->encoding.name[0] != '\0')
-        snprintf(why, FR_RANGES_WHY_BYTES, "it is in %s: only UTF-8 files are cut",
+        snprintf(why, FR_RANGES_WHY_BYTES,
+                 "it is in %s: only UTF-8, and encodings of a byte a character, are cut",
                  file->encoding.name);
     else
         snprintf(why, FR_RANGES_WHY_BYTES,
@@ -343,13 +336,42 @@ static bool open_plain(const char *path, const struct fr_load_options *o,
     return false;
 }
 
+/* In a file of another encoding, of a byte a character, terminators have other bytes. */
+static fr_status encode_terminators(struct range_scan *s, struct fr_load_options *o,
+                                    struct fr_err *err)
+{
+    const struct fr_encoding *e = &fr_source_identity(s->source)->encoding;
+    char **texts[] = {&o->field_terminator, &o->row_terminator};
+    struct fr_byte_table *bytes = NULL;
+    fr_status st = e->by_field ? fr_byte_table_open(e->name, &bytes, err) : FR_OK;
+
+    for (size_t i = 0; st == FR_OK && bytes != NULL && i < 2; i++) {
+        if (*texts[i] == NULL)
+            continue;
+        s->encoded[i] = malloc(strlen(*texts[i]) + 1);
+        if (s->encoded[i] == NULL)
+            st = fr_err_set(err, FR_ENOMEM, "no memory to look for rows");
+        else if (!fr_byte_table_encode(bytes, *texts[i], s->encoded[i]))
+            st = fr_err_set(err, FR_EARG, "%s: a character of it does not exist in %s",
+                            *texts[i], e->name);
+        *texts[i] = s->encoded[i];
+    }
+    fr_byte_table_free(&bytes);
+    return st;
+}
+
 static fr_status prepare(struct range_scan *s, const struct fr_load_options *given,
                          struct fr_load_options *o, struct fr_err *err)
 {
-    const char *field = given->field_terminator, *row = given->row_terminator;
+    const char *field, *row;
     fr_status st;
 
     *o = *given;
+    st = encode_terminators(s, o, err);
+    if (st != FR_OK)
+        return st;
+    field = o->field_terminator;
+    row = o->row_terminator;
     if (o->format == FR_FORMAT_AUTO)
         o->format = FR_FORMAT_DELIMITED;
     s->options = o;
@@ -436,6 +458,8 @@ fr_status ranges_find_in_windows(const char *path, const struct fr_load_options 
         make_mark(fr_source_identity(s.source), out->mark);
 out:
     free(s.buffer);
+    free(s.encoded[0]);
+    free(s.encoded[1]);
     fr_splitter_free(&s.splitter);
     fr_source_close(&s.source);
     return st;

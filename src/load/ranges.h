@@ -17,8 +17,7 @@ enum {
     FR_RANGES_MAX = 100000,     /* of one file by size */
     FR_RANGES_MAX_COUNT = 1024, /* of one file by number */
     FR_RANGES_WHY_BYTES = 240,
-    FR_SOURCE_MARK_BYTES = 72,
-    FR_RANGE_TEXT_BYTES = 80
+    FR_SOURCE_MARK_BYTES = 72
 };
 
 /* One of the two is 0. */
@@ -57,8 +56,5 @@ int64_t fr_ranges_end(const struct fr_ranges *r, size_t i);
 /* FR_EDATA: this is not the file that was cut (mark NULL: nothing is known). */
 fr_status fr_ranges_check_mark(const struct fr_source_identity *file, const char *mark,
                                struct fr_err *err);
-
-/* " (bytes 0 to 1048576)", " (from byte 1048576)", "" for a whole source. */
-const char *fr_range_text(int64_t start, int64_t end, char out[FR_RANGE_TEXT_BYTES]);
 
 #endif

@@ -21,6 +21,7 @@ struct range_scan {
     size_t row_bytes; /* of the longest form of the row terminator */
     int quote;        /* -1 = none */
     int escape;       /* takes the meaning off the next byte; -1 = none */
+    char *encoded[2]; /* owned; terminators in the file's encoding, NULL = as given */
     char *buffer;
     size_t buffer_bytes;
     size_t fill_bytes; /* at most so many are read at once */

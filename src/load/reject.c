@@ -222,6 +222,9 @@ static fr_status add_note(struct fr_reject *r, const struct fr_rejected_row *row
                      (json_int_t)row->row, "byte", (json_int_t)row->offset, "column",
                      why.column, "value", why.has_value ? why.value : NULL, "reason",
                      why.reason);
+    if (note != NULL && row->range_start > 0)
+        json_object_set_new(note, "range_start",
+                            json_integer((json_int_t)row->range_start));
     if (note == NULL)
         return fr_err_set(err, FR_ENOMEM, "no memory for a rejected row");
     rc = json_dumpf(note, r->notes, JSON_COMPACT | JSON_PRESERVE_ORDER);

@@ -46,9 +46,10 @@ void fr_reject_close(struct fr_reject **rp);
 
 struct fr_rejected_row {
     const char *source;
-    uint64_t row;      /* from 1 */
-    uint64_t offset;   /* of its first byte in the decoded stream */
-    const char *bytes; /* decoded: UTF-8 where the source was transcoded */
+    uint64_t row;         /* from 1 */
+    uint64_t range_start; /* where the rows are counted from; 0 = the source's start */
+    uint64_t offset;      /* of its first byte in the decoded stream */
+    const char *bytes;    /* decoded: UTF-8 where the source was transcoded */
     size_t n;
     const struct fr_row_error *why;
 };

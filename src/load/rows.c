@@ -20,6 +20,14 @@ static fr_status read_more(struct loader *l, struct fr_reader *reader, struct fr
     return st;
 }
 
+static fr_status at_row(const struct loader *l, struct fr_err *err)
+{
+    char row[LOADER_ROW_BYTES];
+
+    return fr_err_wrap(err, "%s: %s (byte %" PRIu64 ")", l->job->source,
+                       loader_row_text(l, l->row, row), l->offset);
+}
+
 /* Take what there is for the whole row: its last field is the one that does not end. */
 static fr_status row_too_long(struct loader *l, const struct fr_window *w,
                               struct fr_err *err)
@@ -79,8 +87,7 @@ static fr_status next_record(struct loader *l, struct fr_reader *reader,
         else
             st = read_more(l, reader, err);
         if (st != FR_OK)
-            return fr_err_wrap(err, "%s: row %" PRId64 " (byte %" PRIu64 ")",
-                               l->job->source, l->row, l->offset);
+            return at_row(l, err);
     }
 }
 
@@ -94,8 +101,7 @@ static fr_status row_failed(struct loader *l, const struct fr_row_error *bad,
         fr_err_set(err, FR_EDATA, "column %s %s", bad->column, bad->reason);
     else
         fr_err_set(err, FR_EDATA, "%s", bad->reason);
-    return fr_err_wrap(err, "%s: row %" PRId64 " (byte %" PRIu64 ")", l->job->source,
-                       l->row, l->offset);
+    return at_row(l, err);
 }
 
 static fr_status reject_row(struct loader *l, const struct fr_record *rec,
@@ -103,6 +109,7 @@ static fr_status reject_row(struct loader *l, const struct fr_record *rec,
 {
     struct fr_rejected_row row = {.source = l->job->source,
                                   .row = (uint64_t)l->row,
+                                  .range_start = (uint64_t)l->job->key.range_start,
                                   .offset = l->offset,
                                   .bytes = fr_reader_window(l->reader)->p,
                                   .n = rec->total_bytes,
@@ -187,6 +194,7 @@ static void consume(struct loader *l, const struct fr_record *rec)
  * it. */
 static fr_status stop_here(struct loader *l, struct fr_err *err)
 {
+    char row[LOADER_ROW_BYTES];
     bool may_keep = l->source.can_reread && l->job->options->batch_rows != 0 && l->ledger;
 
     if (may_keep && !loader_must_stop(l, FR_STOP_NOW)) {
@@ -195,8 +203,8 @@ static fr_status stop_here(struct loader *l, struct fr_err *err)
         if (st != FR_OK)
             return st;
     }
-    return fr_err_set(err, FR_EINTR, "%s: stopped at row %" PRId64, l->job->source,
-                      l->head.next_row);
+    return fr_err_set(err, FR_EINTR, "%s: stopped at %s", l->job->source,
+                      loader_row_text(l, l->head.next_row, row));
 }
 
 static bool in_row_range(const struct loader *l, int64_t row)
@@ -206,9 +214,23 @@ static bool in_row_range(const struct loader *l, int64_t row)
     return row >= o->first_row && (o->last_row == 0 || row <= o->last_row);
 }
 
+/* A range that ends within a row was cut out of another file: the row's two halves must
+ * not be loaded as two. */
+static fr_status end_rows(struct loader *l, bool ended, struct fr_err *err)
+{
+    if (!ended && l->job->key.range_end >= 0)
+        return fr_err_set(err, FR_EDATA,
+                          "%s: the range up to byte %" PRId64
+                          " does not end where a row does: the file is not the one that "
+                          "was cut; load it anew",
+                          l->job->source, l->job->key.range_end);
+    return loader_commit_batch(l, true, err);
+}
+
 fr_status loader_load_rows(struct loader *l, struct fr_err *err)
 {
     struct fr_record rec = {.fields = l->fields};
+    bool ended = true; /* the last row, by its terminator */
     fr_status st = FR_OK;
 
     for (unsigned tick = 0; st == FR_OK; tick++) {
@@ -219,9 +241,10 @@ fr_status loader_load_rows(struct loader *l, struct fr_err *err)
         }
         st = next_record(l, l->reader, &rec, err);
         if (st == FR_EOF)
-            return loader_commit_batch(l, true, err);
+            return end_rows(l, ended, err);
         if (st != FR_OK)
             break;
+        ended = rec.total_bytes > rec.body_bytes;
         if (rec.blank) {
             l->now.skipped++;
             consume(l, &rec);

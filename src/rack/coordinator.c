@@ -26,6 +26,8 @@ enum {
 static void on_task_begin(struct child *child, json_t *m)
 {
     const char *source = fr_ipc_text(m, "source");
+    int64_t start = fr_ipc_number(m, "range_start", 0);
+    int64_t end = fr_ipc_number(m, "range_end", -1);
     struct stat info;
 
     /* `fullrack start` gave the signal: the workers saw the flag, we see them begin */
@@ -47,6 +49,10 @@ static void on_task_begin(struct child *child, json_t *m)
     child->rows = child->bytes = child->rejected = 0;
     child->source_bytes =
         stat(source, &info) == 0 && S_ISREG(info.st_mode) ? (int64_t)info.st_size : -1;
+    if (end >= 0)
+        child->source_bytes = end;
+    if (child->source_bytes >= start)
+        child->source_bytes -= start;
 }
 
 static void on_task_end(struct child *child, json_t *m)

@@ -12,18 +12,39 @@
 #include "config/settings.h"
 #include "rack/result.h"
 
+/* What one task loads: a source, or a range of one.  Texts are borrowed. */
+struct fr_rack_part {
+    const char *path;
+    size_t source;                  /* index of its source */
+    int64_t number;                 /* of the range, from 1; 0 = the source is whole */
+    int64_t range_start, range_end; /* range_end -1 = to the end */
+    const char *split_why;          /* why it stays whole; "" = nothing to say */
+    const char *range_mark;         /* the file that was cut; "" = whole */
+    const struct fr_load_options *options;
+    json_t
+        *format; /* what --format auto found for its ranges; NULL = left to the workers */
+};
+
 struct fr_rack_load {
     const char *table;
     char **sources; /* borrowed */
     size_t count;
+    const struct fr_rack_part *parts; /* borrowed */
+    size_t part_count;
 };
 
 /*
- * The load id of source i in the ledger: the command's own for a single source, else one
- * made from it and the source's path, so that --resume ID with the same files finds all.
+ * The load id of source i in the ledger, that of all its ranges: the command's own for a
+ * single source, else one made from it and the source's path, so that --resume ID with
+ * the same files finds all.
  */
 void fr_rack_load_id(const struct fr_rack_load *load, size_t i, const char *command_id,
                      char out[FR_GUID_TEXT_BYTES]);
+
+/* The reject file of a part where there are several: FILE.NAME, of a range
+ * FILE.NAME.NUMBER.  *out is the caller's to free; FR_EARG: too long. */
+fr_status fr_rack_reject_path(const struct fr_rack_part *part, const char *error_file,
+                              char **out, struct fr_err *err);
 
 /*
  * load != NULL: load these sources, without a queue; NULL: drain the queue.  *exit_status

@@ -54,9 +54,10 @@ struct child {
     unsigned lease_misses; /* times in a row that the queue said it is not its task */
 };
 
-/* A source of `load`. */
+/* A part of `load`. */
 struct load_task {
     const char *source;
+    const struct fr_rack_part *part;
     char load_id[FR_GUID_TEXT_BYTES];
     json_t *options; /* owned */
     int attempts;

@@ -19,10 +19,11 @@ static json_t *task_message(const struct coordinator *c, const struct load_task 
     const char *database = c->settings->database;
 
     return json_pack(
-        "{s:s, s:I, s:s, s:s, s:s, s:s, s:O, s:s, s:i}", "type", "task", "task_id",
-        (json_int_t)(t - c->tasks) + 1, "load_id", t->load_id, "source", t->source,
-        "table", c->load->table, "database", database == NULL ? "" : database, "options",
-        t->options, "truncate_group",
+        "{s:s, s:I, s:s, s:s, s:I, s:I, s:s, s:s, s:O, s:s, s:i}", "type", "task",
+        "task_id", (json_int_t)(t - c->tasks) + 1, "load_id", t->load_id, "source",
+        t->source, "range_start", (json_int_t)t->part->range_start, "range_end",
+        (json_int_t)t->part->range_end, "table", c->load->table, "database",
+        database == NULL ? "" : database, "options", t->options, "truncate_group",
         c->settings->load.truncate ? c->result->load_id : "", "attempts", t->attempts);
 }
 
@@ -53,17 +54,28 @@ static fr_status check_length(const struct coordinator *c, const struct load_tas
     return FR_OK;
 }
 
-/* With several sources each gets a reject file of its own. */
+fr_status fr_rack_reject_path(const struct fr_rack_part *part, const char *error_file,
+                              char **out, struct fr_err *err)
+{
+    return fr_reject_task_path(error_file, part->path, part->number, out, err);
+}
+
+/* With several parts each gets a reject file of its own. */
 static fr_status task_options(struct coordinator *c, struct load_task *t,
                               struct fr_err *err)
 {
-    t->options = fr_settings_to_json(c->settings, FR_GROUP_LOAD);
+    struct fr_settings with = *c->settings;
+
+    with.load = *t->part->options;
+    t->options = fr_settings_to_json(&with, FR_GROUP_LOAD);
     if (t->options == NULL)
         return fr_err_set(err, FR_ENOMEM, "no memory for a task");
+    if (t->part->range_mark[0] != '\0')
+        json_object_set_new(t->options, "range-mark", json_string(t->part->range_mark));
     if (c->task_count > 1 && c->settings->load.error_file != NULL) {
         char *path = NULL;
         fr_status st =
-            fr_reject_task_path(c->settings->load.error_file, t->source, 0, &path, err);
+            fr_rack_reject_path(t->part, c->settings->load.error_file, &path, err);
 
         if (st != FR_OK)
             return st;
@@ -110,7 +122,7 @@ void fr_rack_load_id(const struct fr_rack_load *load, size_t i, const char *comm
 
 fr_status dispatch_init(struct coordinator *c, struct fr_err *err)
 {
-    c->task_count = c->load->count;
+    c->task_count = c->load->part_count;
     c->tasks = calloc(c->task_count, sizeof *c->tasks);
     if (c->tasks == NULL)
         return fr_err_set(err, FR_ENOMEM, "no memory for tasks");
@@ -123,8 +135,9 @@ fr_status dispatch_init(struct coordinator *c, struct fr_err *err)
         struct load_task *t = &c->tasks[i];
         fr_status st;
 
-        t->source = c->load->sources[i];
-        fr_rack_load_id(c->load, i, c->result->load_id, t->load_id);
+        t->part = &c->load->parts[i];
+        t->source = t->part->path;
+        fr_rack_load_id(c->load, t->part->source, c->result->load_id, t->load_id);
         st = task_options(c, t, err);
         if (st != FR_OK)
             return st;
@@ -187,14 +200,26 @@ void dispatch_next(struct child *child)
     serve(child->c);
 }
 
+/* What was found when its source was cut, or why it was not. */
+static void note_cut(const struct load_task *t, json_t *task_end)
+{
+    if (t->part->format != NULL)
+        json_object_set(task_end, "format", t->part->format);
+    if (t->part->split_why[0] != '\0')
+        json_object_set_new(task_end, "split_why", fr_ipc_string(t->part->split_why));
+}
+
 void dispatch_done(struct child *child, json_t *task_end)
 {
     struct coordinator *c = child->c;
+    struct load_task *t;
 
     if (child->task < 0)
         return;
-    c->tasks[child->task].state = LOAD_OVER;
+    t = &c->tasks[child->task];
+    t->state = LOAD_OVER;
     child->task = -1;
+    note_cut(t, task_end);
     fr_result_add(c->result, task_end);
     serve(c);
 }
@@ -203,11 +228,15 @@ static void give_up(struct coordinator *c, struct load_task *t, const char *why,
                     int exit_status)
 {
     json_t *m =
-        json_pack("{s:s, s:s, s:s, s:s, s:i, s:o, s:i}", "load_id", t->load_id, "source",
-                  t->source, "table", c->load->table, "state", "failed", "attempts",
-                  t->attempts, "error", fr_ipc_string(why), "exit", exit_status);
+        json_pack("{s:s, s:s, s:I, s:s, s:s, s:i, s:o, s:i}", "load_id", t->load_id,
+                  "source", t->source, "range_start", (json_int_t)t->part->range_start,
+                  "table", c->load->table, "state", "failed", "attempts", t->attempts,
+                  "error", fr_ipc_string(why), "exit", exit_status);
 
     t->state = LOAD_OVER;
+    if (t->part->range_end >= 0)
+        json_object_set_new(m, "range_end", json_integer(t->part->range_end));
+    note_cut(t, m);
     fr_result_add(c->result, m);
     json_decref(m);
 }

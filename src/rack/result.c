@@ -24,6 +24,7 @@ void fr_result_add(struct fr_result *r, json_t *task_end)
     const char *load_id = fr_ipc_text(task_end, "load_id");
     const char *source = fr_ipc_text(task_end, "source");
     int64_t task_id = fr_ipc_number(task_end, "task_id", -1);
+    int64_t start = fr_ipc_number(task_end, "range_start", 0);
 
     for (size_t i = 0; i < json_array_size(r->tasks); i++) {
         json_t *old = json_array_get(r->tasks, i);
@@ -31,6 +32,7 @@ void fr_result_add(struct fr_result *r, json_t *task_end)
         /* a reset gives the task of a run another load id */
         if ((r->run_id > 0 && fr_ipc_number(old, "task_id", -1) == task_id) ||
             (strcmp(fr_ipc_text(old, "load_id"), load_id) == 0 &&
+             fr_ipc_number(old, "range_start", 0) == start &&
              strcmp(fr_ipc_text(old, "source"), source) == 0)) {
             json_array_set(r->tasks, i, task_end);
             return;
@@ -93,15 +95,22 @@ static const char *plural(int64_t n)
     return n == 1 ? "" : "s";
 }
 
+static const char *range_text(const json_t *task, char out[FR_RANGE_TEXT_BYTES])
+{
+    return fr_range_text(fr_ipc_number(task, "range_start", 0),
+                         fr_ipc_number(task, "range_end", -1), out);
+}
+
 /* An error about a file begins with its name: it is not said twice. */
 static void print_failure(json_t *task, FILE *out)
 {
     const char *source = fr_ipc_text(task, "source");
     const char *error = fr_ipc_text(task, "error");
+    char range[FR_RANGE_TEXT_BYTES];
 
     fprintf(out, "%s: ", fr_ipc_text(task, "state"));
     if (strncmp(error, source, strlen(source)) != 0)
-        fprintf(out, "%s: ", source);
+        fprintf(out, "%s%s: ", source, range_text(task, range));
     fprintf(out, "%s\n", error[0] == '\0' ? "no more is known" : error);
 }
 
@@ -144,7 +153,7 @@ void fr_result_print_formats(const json_t *tasks, FILE *out)
 void fr_result_print(const struct fr_result *r, FILE *out)
 {
     struct fr_result_totals t;
-    char rows[32], rejected[32];
+    char rows[32], rejected[32], range[FR_RANGE_TEXT_BYTES];
     size_t i;
     json_t *task;
 
@@ -154,7 +163,8 @@ void fr_result_print(const struct fr_result *r, FILE *out)
         if (strcmp(fr_ipc_text(task, "state"), "done") != 0)
             print_failure(task, out);
         else if (fr_ipc_number(task, "rejected", 0) > 0)
-            fprintf(out, "%s: %lld row%s rejected\n", fr_ipc_text(task, "source"),
+            fprintf(out, "%s%s: %lld row%s rejected\n", fr_ipc_text(task, "source"),
+                    range_text(task, range),
                     (long long)fr_ipc_number(task, "rejected", 0),
                     plural(fr_ipc_number(task, "rejected", 0)));
     }
@@ -216,6 +226,7 @@ static json_t *public_task(json_t *task)
         bool counts; /* 0 where nobody counted, else null */
     } keys[] = {
         {"task_id", false},        {"load_id", false},       {"source", false},
+        {"range_start", true},     {"range_end", false},     {"split_why", false},
         {"table", false},          {"state", false},         {"rows", true},
         {"rejected", true},        {"skipped", true},        {"trimmed_values", true},
         {"bytes_read", true},      {"bytes_sent", true},     {"duration_ms", false},

@@ -116,7 +116,8 @@ static fr_status take_unreported(void *ctx, const struct fr_sql_row *row,
         {"scheduler_id", true},    {"attempts", true},       {"engine", false},
         {"error", false},          {"trimmed_values", true}, {"bytes_sent", true},
         {"duration_ms", true},     {"client_cpu_ms", true},  {"server_cpu_ms", true},
-        {"scheduler_moves", true}, {"spid", true},
+        {"scheduler_moves", true}, {"spid", true},           {"range_start", true},
+        {"range_end", true},
     };
     struct unreported *u = ctx;
     json_t *task;
@@ -142,7 +143,8 @@ static fr_status ask_queue_for_unreported(struct coordinator *c, struct fr_err *
         "SELECT task_id, load_id, source, target_table, state, rows_loaded, "
         "rows_rejected, rows_skipped, bytes_read, scheduler_id, attempts, engine, "
         "last_error, trimmed_values, bytes_sent, duration_ms, client_cpu_ms, "
-        "server_cpu_ms, scheduler_moves, spid FROM dbo.work_queue WHERE run_id = @run_id "
+        "server_cpu_ms, scheduler_moves, spid, range_start, range_end FROM "
+        "dbo.work_queue WHERE run_id = @run_id "
         "AND host = @host AND "
         "worker NOT LIKE '%-%' AND state IN ('done', 'failed') ORDER BY task_id";
     struct fr_sql_param params[] = {fr_sql_in_i64("@run_id", c->run_id),

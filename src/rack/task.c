@@ -2,6 +2,7 @@
 #include "rack/worker_priv.h"
 
 #include "base/log.h"
+#include "base/num.h"
 #include "db/bcp.h"
 #include "db/dblib.h"
 #include "db/table.h"
@@ -157,6 +158,8 @@ static json_t *task_json(const struct worker *w, const struct fr_task *t,
     json_object_set_new(m, "task_id", number_or_null(t->task_id > 0 ? t->task_id : -1));
     json_object_set_new(m, "load_id", json_string(t->load_id));
     json_object_set_new(m, "source", json_string(t->source));
+    json_object_set_new(m, "range_start", json_integer(t->range_start));
+    json_object_set_new(m, "range_end", number_or_null(t->range_end));
     json_object_set_new(m, "table", json_string(t->table));
     json_object_set_new(m, "state", json_string(state));
     json_object_set_new(m, "rows", json_integer(r->rows));
@@ -278,9 +281,11 @@ static void begin_task(struct worker *w, const struct fr_task *task)
     atomic_store(&w->progress.committed_rows, -1);
     atomic_store(&w->progress.committed_bytes, -1);
     atomic_store(&w->progress.scheduler_moves, 0);
-    worker_send(w, json_pack("{s:s, s:I, s:I, s:s, s:s}", "type", "task-begin", "task_id",
-                             (json_int_t)task->task_id, "epoch", (json_int_t)task->epoch,
-                             "source", task->source, "table", task->table));
+    worker_send(w, json_pack("{s:s, s:I, s:I, s:s, s:I, s:I, s:s}", "type", "task-begin",
+                             "task_id", (json_int_t)task->task_id, "epoch",
+                             (json_int_t)task->epoch, "source", task->source,
+                             "range_start", (json_int_t)task->range_start, "range_end",
+                             (json_int_t)task->range_end, "table", task->table));
 }
 
 static bool end_task(struct worker *w)
@@ -404,8 +409,8 @@ static fr_status load_task(struct worker *w, struct fr_task *task,
     job.key.range_start = task->range_start;
     job.key.range_end = task->range_end;
     fr_settings_init(&options);
-    st = fr_settings_from_text(&options, FR_GROUP_LOAD, task->options, "task options",
-                               err);
+    st = fr_settings_from_text(&options, FR_GROUP_LOAD | FR_GROUP_TASK, task->options,
+                               "task options", err);
     if (st == FR_OK)
         st = fr_ledger_place_parse(options.load.ledger_table, &job.key.place, err);
     if (st == FR_OK) {
@@ -433,12 +438,16 @@ static void say_end(const struct worker *w, const struct fr_task *task,
                     const struct fr_load_result *r, const char *state,
                     const struct fr_err *why)
 {
+    char range[FR_RANGE_TEXT_BYTES];
+
+    fr_range_text(task->range_start, task->range_end, range);
     if (why != NULL) {
-        fr_log(FR_LOG_ERROR, "task %lld (%s) %s: %s", (long long)task->task_id,
-               task->source, state, why->text);
+        fr_log(FR_LOG_ERROR, "task %lld (%s%s) %s: %s", (long long)task->task_id,
+               task->source, range, state, why->text);
     } else if (!w->settings->quiet && !w->settings->json) {
-        printf("task %lld (%s) %s: %lld rows, %lld rejected\n", (long long)task->task_id,
-               task->source, state, (long long)r->rows, (long long)r->rejected);
+        printf("task %lld (%s%s) %s: %lld rows, %lld rejected\n",
+               (long long)task->task_id, task->source, range, state, (long long)r->rows,
+               (long long)r->rejected);
         fflush(stdout);
     }
 }

@@ -13,6 +13,7 @@ INTEGRATION_TESTS = \
 	tests/integration/test_scale.py \
 	tests/integration/test_server.py \
 	tests/integration/test_shapes.py \
+	tests/integration/test_split.py \
 	tests/integration/test_traps.py \
 	tests/integration/test_types.py \
 	tests/integration/test_values.py \

@@ -513,7 +513,8 @@ static fr_status send_row(const char *columns, const struct model_answer *a,
             name += sizeof prefix - 1;
         format_value(a, name, values[n], sizeof values[n]);
         name_list[n] = name;
-        value_list[n] = values[n];
+        /* NULL: every load of the model is of a whole source */
+        value_list[n] = strcmp(name, "range_end") == 0 ? NULL : values[n];
         lengths[n] = strlen(values[n]);
     } while (++n < MAX_COLUMNS && accept(&columns, ","));
     r = (struct fr_sql_row){n, name_list, value_list, lengths};

@@ -139,7 +139,8 @@ static const struct {
      "9", "0 15 19"},
     {"csv multi-byte ends", FR_FORMAT_CSV, "::", "#\\n", "a::\"#\n\"#\nb::c#\n", "2",
      "0 9"},
-    {"csv ends that share a byte", FR_FORMAT_CSV, ";", ";\\n", "a;\"b\"\n;c\n", "3", "0"},
+    {"csv ends that share a byte", FR_FORMAT_CSV, ";", ";\\n", "a;\"b\"\n;c\n", "3",
+     "!text behind its closing quote"},
     {"csv explicit crlf", FR_FORMAT_CSV, NULL, "\\r\\n", "a\n,b\r\nc,\"d\r\n\"\r\ne\r\n",
      "3", "0 6 15"},
     {"csv blank lines", FR_FORMAT_CSV, NULL, NULL, "\n\n\n\n", "2", "0 2"},
@@ -201,6 +202,7 @@ static const struct {
      "a\0\n\0",
      "UTF-16"},
     {"Shift-JIS", "aa\nbb\n", "SHIFT-JIS"},
+    {"CP1252", "aa\n\xE9\n\n", NULL},
 };
 
 START_TEST(test_encodings)
