@@ -9,7 +9,7 @@ libfrclient_a_SOURCES += \
 	src/load/convert_codepage.c \
 	src/load/convert_text.c
 libfrclient_a_SOURCES += \
-	src/load/source.c src/load/source.h \
+	src/load/source.c src/load/source.h src/load/packing.c src/load/packing.h \
 	src/load/gunzip.c src/load/gunzip.h \
 	src/load/encoding.c src/load/encoding.h \
 	src/load/sniff.c src/load/sniff_look.c src/load/sniff_text.c src/load/sniff_file.c src/load/sniff.h src/load/sniff_priv.h \

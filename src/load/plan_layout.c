@@ -133,14 +133,12 @@ static bool takes_utf16(enum fr_type type)
     return type == FR_TYPE_NCHAR || type == FR_TYPE_NVARCHAR || type == FR_TYPE_NTEXT;
 }
 
-fr_status plan_map_layout(struct fr_plan *p, struct fr_err *err)
+void plan_settle_layout(struct fr_plan *p)
 {
     const struct fr_load_options *o = p->options;
-    bool by_widths = o->format_file == NULL && o->format == FR_FORMAT_FIXED;
     bool plain = o->nulls.count == 0 && !o->trim && o->trailing_blanks <= FR_BLANKS_KEEP;
-    fr_status st = by_widths ? map_widths(p, err) : map_fields(p, err);
 
-    for (size_t i = 0; st == FR_OK && i < p->layout->count; i++) {
+    for (size_t i = 0; i < p->layout->count; i++) {
         struct plan_field *pf = &p->fields[i];
 
         if (pf->dropped)
@@ -148,8 +146,18 @@ fr_status plan_map_layout(struct fr_plan *p, struct fr_err *err)
         p->layout->fields[i].blank_is_null =
             pf->host == FR_HOST_CHAR && !pf->converter.is_text;
         pf->as_is = plain && pf->host == FR_HOST_NCHAR &&
-                    takes_utf16(p->table->columns[pf->column].type) && !p->library_trims;
+                    takes_utf16(p->table->columns[pf->column].type);
     }
+}
+
+fr_status plan_map_layout(struct fr_plan *p, struct fr_err *err)
+{
+    const struct fr_load_options *o = p->options;
+    bool by_widths = o->format_file == NULL && o->format == FR_FORMAT_FIXED;
+    fr_status st = by_widths ? map_widths(p, err) : map_fields(p, err);
+
+    if (st == FR_OK)
+        plan_settle_layout(p);
     return st;
 }
 
@@ -226,7 +234,7 @@ fr_status plan_decode_field(struct fr_plan *p, const struct plan_field *pf,
                             struct fr_field *f, struct fr_reason *reason,
                             struct fr_err *err)
 {
-    if (pf->host == FR_HOST_NCHAR && !pf->as_is && f->n > 0)
+    if (pf->host == FR_HOST_NCHAR && !plan_goes_as_is(p, pf) && f->n > 0)
         return decode_nchar(p, p->table->columns[pf->column].type == FR_TYPE_XML, f,
                             reason, err);
     if (pf->host == FR_HOST_CHAR && p->decoder != NULL && f->n > 0)

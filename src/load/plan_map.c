@@ -197,6 +197,8 @@ fr_status fr_plan_map_header(struct fr_plan *p, const struct fr_record *header,
 {
     fr_status st = plan_reserve_fields(p, header->count, err);
 
+    if (st == FR_OK && p->layout != NULL && header->bad != NULL)
+        st = fr_err_set(err, FR_EARG, "header: %s", header->bad);
     if (st == FR_OK && header->count > FR_MAX_FIELDS)
         st = fr_err_set(err, FR_EARG, "header: more than %d fields", FR_MAX_FIELDS);
     for (size_t i = 0; st == FR_OK && i < header->count; i++) {
@@ -223,6 +225,8 @@ fr_status fr_plan_map_header(struct fr_plan *p, const struct fr_record *header,
     }
     if (st == FR_OK)
         st = plan_check_required(p, err);
+    if (st == FR_OK && p->layout != NULL)
+        plan_settle_layout(p);
     p->mapped = st == FR_OK;
     return st;
 }

@@ -56,6 +56,12 @@ fr_status plan_unknown_column(const struct fr_plan *p, const char *name, size_t 
 /* plan_layout.c: fields with a layout of their own */
 fr_status plan_open_layout(struct fr_plan *p, struct fr_err *err);
 fr_status plan_map_layout(struct fr_plan *p, struct fr_err *err);
+void plan_settle_layout(struct fr_plan *p); /* once the fields are mapped */
+/* A library that cuts blanks off is looked after by what knows where text ends. */
+static inline bool plan_goes_as_is(const struct fr_plan *p, const struct plan_field *pf)
+{
+    return pf->as_is && !p->library_trims;
+}
 /* Text of the field as UTF-8, in the scratch where it has to be made.  FR_EDATA: it is
  * none, reason says why. */
 fr_status plan_decode_field(struct fr_plan *p, const struct plan_field *pf,

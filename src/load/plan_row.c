@@ -157,7 +157,8 @@ static fr_status set_null(const struct fr_plan *p, const struct fr_column *colum
     return FR_OK;
 }
 
-static enum fr_conversion convert_value(const struct plan_field *pf,
+static enum fr_conversion convert_value(const struct fr_plan *p,
+                                        const struct plan_field *pf,
                                         const struct fr_field *f, struct fr_cell *cell,
                                         struct fr_reason *reason)
 {
@@ -165,7 +166,7 @@ static enum fr_conversion convert_value(const struct plan_field *pf,
 
     if (pf->host > FR_HOST_NCHAR && !is_text)
         return fr_native_convert(pf->host, &pf->converter, f->p, f->n, cell, reason);
-    if (pf->as_is)
+    if (plan_goes_as_is(p, pf))
         return fr_native_copy_utf16(&pf->converter, f->p, f->n, cell, reason);
     return pf->converter.convert(&pf->converter, f->p, f->n, cell, reason);
 }
@@ -249,12 +250,12 @@ static fr_status convert_field(struct fr_plan *p, const struct plan_field *pf,
         return refuse_row(
             bad, column, &f,
             "is one NUL character, which this db-lib takes for an empty text");
-    got = convert_value(pf, &f, cell, &reason);
+    got = convert_value(p, pf, &f, cell, &reason);
     while (got == FR_NEEDS_ROOM) {
         st = bulk->ops->grow(bulk, pf->column, reason.need_bytes, err);
         if (st != FR_OK)
             return st;
-        got = convert_value(pf, &f, cell, &reason);
+        got = convert_value(p, pf, &f, cell, &reason);
     }
     if (got == FR_REFUSED)
         return refuse_value(bad, column, pf, f, reason.text);

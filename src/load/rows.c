@@ -50,6 +50,8 @@ static fr_status row_too_long(struct loader *l, const struct fr_window *w,
         loader_max_row_bytes(l),
         l->job->options->format == FR_FORMAT_CSV
             ? "close its quote, give the file's row terminator with -r"
+        : fr_layout_is_wanted(l->job->options)
+            ? "the file may be of another layout"
             : "give the file's row terminator with -r");
 }
 

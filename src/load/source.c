@@ -2,6 +2,7 @@
 
 #include "base/num.h"
 #include "load/gunzip.h"
+#include "load/packing.h"
 #include "load/sniff.h"
 
 #include <archive.h>
@@ -13,27 +14,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum {
     HEAD_BYTES = FR_SAMPLE_BYTES,
     RAW_BYTES = 256 * 1024,
-    MAGIC_BYTES = 10,
     LZ4_END_BYTES = 4,
     FILTERS = 2, /* the file's, and the reading of it, which libarchive counts too */
     SHOWN_BYTES = 4,
     STREAM_POLL_MS = 200
-};
-
-enum packing {
-    NOT_PACKED,
-    PACKED_GZIP,
-    PACKED_LZ4,
-    PACKED_XZ,
-    PACKED_ZSTD,
-    PACKED_BZIP2
 };
 
 struct fr_source {
@@ -47,7 +37,7 @@ struct fr_source {
     char head[HEAD_BYTES]; /* the first bytes of the file: read once, then handed out */
     size_t head_bytes;
     size_t head_used;
-    enum packing packing;
+    enum fr_packing packing;
     struct fr_gunzip *gunzip;   /* NULL: not gzip */
     struct archive *archive;    /* NULL: not another compressed file */
     bool archive_is_empty;      /* something compressed of no bytes */
@@ -112,7 +102,7 @@ static fr_status read_some(const struct fr_source *s, char *out, size_t n, size_
 /* The head of a file whole, of a stream as much as tells compression and encoding. */
 static fr_status read_head(struct fr_source *s, struct fr_err *err)
 {
-    size_t want = s->is_stream && !s->is_sampled ? MAGIC_BYTES : sizeof s->head;
+    size_t want = s->is_stream && !s->is_sampled ? FR_MAGIC_BYTES : sizeof s->head;
     size_t got = 1;
     fr_status st = FR_OK;
 
@@ -165,38 +155,11 @@ static la_ssize_t archive_read_cb(struct archive *a, void *ctx, const void **blo
         return -1;
     }
     *block = p;
-    if (got == 0 && s->packing == PACKED_LZ4 && s->end_bytes == 0) {
+    if (got == 0 && s->packing == FR_PACKED_LZ4 && s->end_bytes == 0) {
         s->end_bytes = got = LZ4_END_BYTES;
         *block = lz4_end;
     }
     return (la_ssize_t)got;
-}
-
-static enum packing find_packing(const char *p, size_t n)
-{
-    static const struct {
-        enum packing packing;
-        const char *bytes;
-        size_t n;
-    } magics[] = {{PACKED_GZIP, "\x1f\x8b", 2},
-                  {PACKED_XZ,
-                   "\xfd"
-                   "7zXZ\0",
-                   6},
-                  {PACKED_ZSTD, "\x28\xb5\x2f\xfd", 4},
-                  {PACKED_LZ4, "\x04\x22\x4d\x18", 4}};
-
-    /* bzip2's mark alone could be text: its first block's, or its end's, comes behind it
-     */
-    if (n >= MAGIC_BYTES && memcmp(p, "BZh", 3) == 0 && p[3] >= '1' && p[3] <= '9' &&
-        (memcmp(p + 4, "\x31\x41\x59\x26\x53\x59", 6) == 0 ||
-         memcmp(p + 4, "\x17\x72\x45\x38\x50\x90", 6) == 0))
-        return PACKED_BZIP2;
-
-    for (size_t i = 0; i < sizeof magics / sizeof magics[0]; i++)
-        if (n >= magics[i].n && memcmp(p, magics[i].bytes, magics[i].n) == 0)
-            return magics[i].packing;
-    return NOT_PACKED;
 }
 
 static fr_status unpacking_failed(struct fr_source *s, struct fr_err *err)
@@ -220,10 +183,10 @@ static fr_status packed_twice(struct fr_err *err)
 static fr_status choose_filter(struct fr_source *s, struct fr_err *err)
 {
     static int (*const support[])(struct archive *) = {
-        [PACKED_LZ4] = archive_read_support_filter_lz4,
-        [PACKED_XZ] = archive_read_support_filter_xz,
-        [PACKED_ZSTD] = archive_read_support_filter_zstd,
-        [PACKED_BZIP2] = archive_read_support_filter_bzip2,
+        [FR_PACKED_LZ4] = archive_read_support_filter_lz4,
+        [FR_PACKED_XZ] = archive_read_support_filter_xz,
+        [FR_PACKED_ZSTD] = archive_read_support_filter_zstd,
+        [FR_PACKED_BZIP2] = archive_read_support_filter_bzip2,
     };
 
     /* a warning: it would start a program for it */
@@ -267,7 +230,7 @@ static fr_status check_packed_end(struct fr_source *s, struct fr_err *err)
 {
     uint64_t taken = (uint64_t)archive_filter_bytes(s->archive, -1);
     /* behind nothing it does not look for more */
-    bool looked = s->packing == PACKED_LZ4 && !s->archive_is_empty;
+    bool looked = s->packing == FR_PACKED_LZ4 && !s->archive_is_empty;
     uint64_t expected_end = looked ? LZ4_END_BYTES : 0;
     const char *block;
     size_t more = 0;
@@ -310,24 +273,9 @@ static const char *guess_encoding(const struct fr_source *s, const char *first, 
 
     if (option != NULL || !s->is_sampled)
         return option;
-    guess = s->packing == NOT_PACKED ? fr_encoding_guess(s->head, s->head_bytes)
-                                     : fr_encoding_guess(first, n);
+    guess = s->packing == FR_NOT_PACKED ? fr_encoding_guess(s->head, s->head_bytes)
+                                        : fr_encoding_guess(first, n);
     return guess[0] == '\0' ? NULL : guess;
-}
-
-/* Raw data may look like something packed: its name has to say so, too. */
-static bool is_named_packed(const char *path, enum packing packing)
-{
-    static const char *const endings[] = {[PACKED_GZIP] = ".gz",
-                                          [PACKED_LZ4] = ".lz4",
-                                          [PACKED_XZ] = ".xz",
-                                          [PACKED_ZSTD] = ".zst",
-                                          [PACKED_BZIP2] = ".bz2"};
-    const char *ending = packing == NOT_PACKED ? NULL : endings[packing];
-    size_t n = strlen(path);
-
-    return ending != NULL && n > strlen(ending) &&
-           strcasecmp(path + n - strlen(ending), ending) == 0;
 }
 
 static void take_raw_mark(const struct fr_source *s, const char *first, size_t n,
@@ -352,9 +300,9 @@ static fr_status choose_encoding(struct fr_source *s, const char *option,
     struct fr_encoding *e = &s->identity.encoding;
     char *first = s->raw; /* nothing is decoded yet */
     size_t n = 0, got,
-           want = s->packing == NOT_PACKED ? FR_MARK_BYTES
-                  : s->is_sampled          ? sizeof s->head
-                                           : MAGIC_BYTES;
+           want = s->packing == FR_NOT_PACKED ? FR_MARK_BYTES
+                  : s->is_sampled             ? sizeof s->head
+                                              : FR_MAGIC_BYTES;
     fr_status st;
 
     _Static_assert((int)RAW_BYTES >= (int)HEAD_BYTES, "a sample has its place");
@@ -362,7 +310,7 @@ static fr_status choose_encoding(struct fr_source *s, const char *option,
     /* the first bytes of the unpacked stream; they go to the head and are handed out from
      * there */
     do {
-        bool may_wait = s->is_sampled && n >= MAGIC_BYTES;
+        bool may_wait = s->is_sampled && n >= FR_MAGIC_BYTES;
 
         st = read_unpacked(s, first + n, want - n, &got,
                            may_wait ? &s->sample_error : err);
@@ -374,7 +322,7 @@ static fr_status choose_encoding(struct fr_source *s, const char *option,
     if (s->any_bytes) {
         take_raw_mark(s, first, n, e);
     } else {
-        if (s->packing != NOT_PACKED && find_packing(first, n) != NOT_PACKED)
+        if (s->packing != FR_NOT_PACKED && fr_packing_find(first, n) != FR_NOT_PACKED)
             return packed_twice(err);
         st = fr_encoding_choose(first, n, guess_encoding(s, first, n, option), e, err);
         if (st != FR_OK)
@@ -383,9 +331,9 @@ static fr_status choose_encoding(struct fr_source *s, const char *option,
     if (e->name[0] != '\0' && !e->by_field)
         st = fr_decoder_open(e, &s->decoder, err);
     s->encoded_at = e->mark_bytes;
-    s->identity.is_plain = s->packing == NOT_PACKED && s->decoder == NULL;
+    s->identity.is_plain = s->packing == FR_NOT_PACKED && s->decoder == NULL;
     s->plain_start = s->identity.is_plain ? e->mark_bytes : 0;
-    if (s->packing == NOT_PACKED) {
+    if (s->packing == FR_NOT_PACKED) {
         s->head_used -= n - e->mark_bytes; /* step back */
         s->sample_from = e->mark_bytes;
     } else {
@@ -471,12 +419,12 @@ static fr_status open_source(struct fr_source *s, const char *path, const char *
         goto out;
     }
     s->identity.head_hash = fr_hash(FR_HASH_START, s->head, s->head_bytes);
-    s->packing = find_packing(s->head, s->head_bytes);
-    if (s->any_bytes && !is_named_packed(path, s->packing))
-        s->packing = NOT_PACKED;
-    if (s->packing == PACKED_GZIP)
+    s->packing = fr_packing_find(s->head, s->head_bytes);
+    if (s->any_bytes && !fr_packing_is_named(path, s->packing))
+        s->packing = FR_NOT_PACKED;
+    if (s->packing == FR_PACKED_GZIP)
         st = fr_gunzip_open(read_packed, s, &s->gunzip, err);
-    else if (s->packing != NOT_PACKED)
+    else if (s->packing != FR_NOT_PACKED)
         st = open_archive(s, err);
     if (st == FR_OK)
         st = choose_encoding(s, encoding, err);
@@ -567,7 +515,7 @@ static fr_status not_in_encoding(const struct fr_source *s, bool ended,
     size_t left = s->raw_to - s->raw_from;
     const char *name = s->identity.encoding.name;
     const char *where =
-        s->packing == NOT_PACKED ? " of the file" : " of the unpacked file";
+        s->packing == FR_NOT_PACKED ? " of the file" : " of the unpacked file";
 
     for (size_t i = 0; i < left && i < SHOWN_BYTES; i++)
         at += (size_t)snprintf(shown + at, sizeof shown - at, "%s%02x", i == 0 ? "" : " ",

@@ -1,7 +1,8 @@
 # libFuzzer programs: ./configure CC=clang --enable-fuzz --enable-asan
 if FUZZ
 FUZZERS = tests/fuzz/fuzz_load tests/fuzz/fuzz_tsql tests/fuzz/fuzz_tds tests/fuzz/fuzz_batch \
-	tests/fuzz/fuzz_convert tests/fuzz/fuzz_codepage tests/fuzz/fuzz_reply tests/fuzz/fuzz_prelogin
+	tests/fuzz/fuzz_convert tests/fuzz/fuzz_codepage tests/fuzz/fuzz_reply tests/fuzz/fuzz_prelogin \
+	tests/fuzz/fuzz_format_file tests/fuzz/fuzz_native
 noinst_PROGRAMS += $(FUZZERS)
 fuzzers: $(FUZZERS)
 tests_fuzz_fuzz_load_SOURCES = tests/fuzz/fuzz_load.c
@@ -31,5 +32,11 @@ tests_fuzz_fuzz_prelogin_SOURCES = tests/fuzz/fuzz_prelogin.c tests/support/memo
 	tests/support/tds_client.c tests/support/tds_client.h
 tests_fuzz_fuzz_prelogin_LDADD = libfrclient.a libfrbase.a $(GNUTLS_LIBS)
 tests_fuzz_fuzz_prelogin_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_format_file_SOURCES = tests/fuzz/fuzz_format_file.c
+tests_fuzz_fuzz_format_file_LDADD = libfrclient.a libfrbase.a $(UV_LIBS) $(JANSSON_LIBS) $(ARCHIVE_LIBS) $(EXPAT_LIBS) $(DBLIB_LIBS) $(GNUTLS_LIBS) -lm
+tests_fuzz_fuzz_format_file_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_native_SOURCES = tests/fuzz/fuzz_native.c
+tests_fuzz_fuzz_native_LDADD = libfrclient.a libfrbase.a $(UV_LIBS) $(JANSSON_LIBS) $(ARCHIVE_LIBS) $(EXPAT_LIBS) $(DBLIB_LIBS) $(GNUTLS_LIBS) -lm
+tests_fuzz_fuzz_native_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 endif
 EXTRA_DIST += tests/fuzz/corpus

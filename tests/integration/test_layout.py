@@ -207,7 +207,8 @@ def test_native_that_looks_packed(r):
         f.write(data)
     r.fullrack("load", "-q", "dbo.t", os.path.join(r.dir, "p.bcp.gz"), "--format", "native")
     r.fullrack("load", "-q", "dbo.t", r.file("q.gz", struct.pack("<i", 3)), "--format", "native")
-    equal(r.sql("SELECT id, COUNT(*) FROM dbo.t GROUP BY id ORDER BY id"), [(2, 2), (3, 1), (0x00088b1f, 2)], "rows")
+    r.fullrack("load", "-q", "dbo.t", "-", "--format", "native", input=struct.pack("<i", 0x00088b1f))
+    equal(r.sql("SELECT id, COUNT(*) FROM dbo.t GROUP BY id ORDER BY id"), [(2, 2), (3, 1), (0x00088b1f, 3)], "rows")
 
 
 # -- fixed width
@@ -250,6 +251,16 @@ def test_fixed(r):
     sjis = "\u8868|".encode("shift-jis")
     r.fullrack("load", "-q", "dbo.t", r.file("j.txt", b"1" + sjis + b"\n2xy \n"), "--format", "fixed", "--widths", "1,2,1", "-C", "SHIFT-JIS", "--columns", "id,w,-")
     equal(r.sql("SELECT id, w FROM dbo.t ORDER BY id"), [(1, "\u8868"), (2, "xy")], "Shift-JIS by bytes")
+
+
+def test_fixed_header(r):
+    """Names in a header of the same widths."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v varchar(9) NULL, n int NULL)")
+    f = r.file("n.txt", "n  ID v  \n  7  1abc\n     2   \n")
+    r.fullrack("load", "-q", "dbo.t", f, "--format", "fixed", "--widths", "3,3,3", "--header", "match")
+    equal(r.sql("SELECT id, v, n FROM dbo.t ORDER BY id"), [(1, "abc", 7), (2, "   ", None)], "rows")
+    r.fullrack("load", "dbo.t", f, "--format", "fixed", "--widths", "3,3,2", "--header", "match", exit=2)
+    check("header: the line has 9 bytes" in r.err, "another width", r.err)
 
 
 def test_fixed_resumes(r):
@@ -301,6 +312,28 @@ def test_text_format_file(r):
         f.write(b"a,|+|9\t\r\n")
     r.fullrack("load", "-q", "dbo.t", os.path.join(r.dir, "y.rej"), "-f", fmt)
     equal(r.sql("SELECT id FROM dbo.t ORDER BY id"), [(1,), (1,), (9,)], "a mended reject file")
+
+
+def test_rejects_of_utf16(r):
+    """The reject file begins with the source's mark, and loads by the same format file; another layout does not go on with a load."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v nvarchar(9) NULL)")
+    fmt = r.file("u.fmt", "11.0\n2\n1 SQLNCHAR 0 0 \"\\t\\0\" 1 id \"\"\n2 SQLNCHAR 0 0 \"\\n\\0\" 2 v \"\"\n")
+    data = r.file("u.dat", "\ufeff1\t\u0416\nx\t\u20ac\n3\t\n".encode("utf-16-le"))
+    rejects = os.path.join(r.dir, "u.rej")
+    got = r.json("load", "dbo.t", data, "-f", fmt, "-m", "1", "-e", rejects)
+    equal((got["rows"], got["rejected"]), (2, 1), "rows")
+    with open(rejects, "rb") as f:
+        content = f.read()
+    equal(content, "\ufeffx\t\u20ac\n".encode("utf-16-le"), "rejects")
+    r.file("u.rej", content.replace(b"x", b"2"))
+    r.fullrack("load", "-q", "dbo.t", rejects, "-f", fmt)
+    equal(r.sql("SELECT id, v FROM dbo.t ORDER BY id"), [(1, "\u0416"), (2, "\u20ac"), (3, None)], "rows")
+    r.sql("DELETE FROM dbo.t")
+    r.fullrack("load", "dbo.t", data, "-f", fmt, "-b", "1", exit=1)
+    load = r.err[r.err.index("load id ") + 8:].split()[0]
+    other = r.file("v.fmt", "11.0\n2\n1 SQLNCHAR 0 0 \"\\t\\0\" 1 id \"\"\n2 SQLNCHAR 0 9 \"\\n\\0\" 2 v \"\"\n")
+    r.fullrack("load", "dbo.t", data, "-f", other, "-b", "1", "--resume", load, exit=2)
+    check("was begun with other options" in r.err, "another layout", r.err)
 
 
 def test_format_file_of_every_kind(r):
