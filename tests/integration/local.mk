@@ -11,6 +11,7 @@ INTEGRATION_TESTS = \
 	tests/integration/test_queue.py \
 	tests/integration/test_run.py \
 	tests/integration/test_scale.py \
+	tests/integration/test_segments.py \
 	tests/integration/test_server.py \
 	tests/integration/test_shapes.py \
 	tests/integration/test_split.py \

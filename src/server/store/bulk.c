@@ -2,6 +2,7 @@
 #include "server/store/bulk.h"
 
 #include "server/store/ddl.h"
+#include "server/store/segment.h"
 #include "server/store/spool.h"
 #include "server/tsql/dml.h"
 #include "server/tsql/parser.h"
@@ -17,8 +18,8 @@ struct bulk_spool {
     struct handle *h;
     struct spool *rows;
     int32_t table_id;
-    uint64_t number; /* for savepoints */
-    bool identity_given, checked;
+    uint64_t number;                     /* for savepoints */
+    bool identity_given, checked, suits; /* suits: may become a segment */
     /* the shape that the rows have; another one at the end is an error */
     int32_t *column_ids;
     struct sqltype *types;
@@ -194,6 +195,7 @@ bool bulk_open(struct exec_ctx *ctx, const struct bulk_stmt *st)
     l->ctx.session = ctx->session;
     ok = binder_init(&l->b, &l->ctx, db);
     l->b.leave_waiting = true;
+    l->b.segments_stay = true;
     ok = ok && open_load(l, st) && evaluate_defaults(l);
     if (!ok) {
         ctx->err = l->ctx.err;
@@ -432,6 +434,7 @@ static bool hang_up(struct bulk_load *l, struct bulk_spool **out)
     s->number = session_store_number(l->ctx.session);
     s->identity_given = l->identity_given;
     s->checked = l->check;
+    s->suits = segment_suits(l->t);
     s->rows = l->rows;
     l->rows = NULL;
     return true;
@@ -481,33 +484,62 @@ static bool insert_rows(struct binder *b, struct bulk_spool *s,
     return ok;
 }
 
+/* The rows as a segment, where they have a file; *file NULL: they have to be inserted. */
+static bool publish(struct exec_ctx *ctx, const struct bulk_spool *s, char **file)
+{
+    *file = NULL;
+    if (!s->suits || !segment_publish(handle_database(s->h), s->rows, file, &ctx->err))
+        return !s->suits;
+    if (*file == NULL || handle_touch_segment(s->h, *file))
+        return true;
+    return sqlerr_setf(&ctx->err, 701, 17, "There is insufficient system memory.");
+}
+
+static bool find_target(struct binder *b, struct handle *h, int32_t table_id, bool temp,
+                        struct table_ref *ref)
+{
+    const struct cat_object *o;
+    const struct cat_schema *schema;
+
+    memset(ref, 0, sizeof(*ref));
+    ref->cat = temp ? b->temp : b->cat;
+    o = ref->cat == NULL ? NULL : catalog_object_id(ref->cat, table_id);
+    ref->table = o == NULL ? NULL : o->table;
+    schema = o == NULL ? NULL : catalog_schema_id(ref->cat, o->schema_id);
+    ref->handle = h;
+    ref->schema = schema == NULL ? "dbo" : schema->name;
+    ref->sql = bind_text(b, "t%d", (int)table_id);
+    return ref->table != NULL && ref->sql != NULL;
+}
+
+static bool bring_rows(struct binder *b, struct bulk_spool *s, const char *file,
+                       const struct table_ref *ref)
+{
+    if (file == NULL || !segment_suits(ref->table))
+        return insert_rows(b, s, ref);
+    return segment_add(b, ref->table, s->rows, file) &&
+           (s->checked || ddl_mark_not_trusted(b, ref->table));
+}
+
 /* Under the writer lock: the catalog may have changed since the stream. */
 static bool bring_in(struct exec_ctx *ctx, struct bulk_spool *s, bool temp)
 {
     struct database *db = handle_database(s->h);
     struct binder b = {0};
-    struct table_ref ref = {0};
-    const struct cat_object *o;
-    const struct cat_schema *schema;
-    bool ok = (temp ? txn_temp_begin(ctx, db) : txn_write_begin(ctx, db)) &&
+    struct table_ref ref;
+    char *file = NULL;
+    bool ok = (temp || publish(ctx, s, &file)) &&
+              (temp ? txn_temp_begin(ctx, db) : txn_write_begin(ctx, db)) &&
               binder_init(&b, ctx, db);
 
-    if (ok) {
-        ref.cat = temp ? b.temp : b.cat;
-        o = ref.cat == NULL ? NULL : catalog_object_id(ref.cat, s->table_id);
-        ref.table = o == NULL ? NULL : o->table;
-        schema = o == NULL ? NULL : catalog_schema_id(ref.cat, o->schema_id);
-        ref.handle = s->h;
-        ref.schema = schema == NULL ? "dbo" : schema->name;
-        ref.sql = bind_text(&b, "t%d", (int)s->table_id);
-        if (ref.table == NULL || !same_shape(s, ref.table))
-            ok = sqlerr_setf(
-                &ctx->err, 4891, 16,
-                "Insert bulk failed due to a schema change of the target table.");
-        else
-            ok = ref.sql != NULL && insert_rows(&b, s, &ref);
-    }
+    if (ok &&
+        (!find_target(&b, s->h, s->table_id, temp, &ref) || !same_shape(s, ref.table)))
+        ok =
+            sqlerr_setf(&ctx->err, 4891, 16,
+                        "Insert bulk failed due to a schema change of the target table.");
+    ok = ok && bring_rows(&b, s, file, &ref);
     binder_free(&b);
+    free(file);
     return ok;
 }
 
@@ -568,6 +600,20 @@ static bool fold_list(struct exec_ctx *ctx, struct handle *h, int32_t table_id)
 bool bulk_fold(struct exec_ctx *ctx, struct handle *h, int32_t table_id)
 {
     return fold_list(ctx, h, table_id);
+}
+
+bool bulk_fold_segments(struct exec_ctx *ctx, struct handle *h, int32_t table_id)
+{
+    struct database *db = handle_database(h);
+    struct binder b = {0};
+    struct table_ref ref;
+    bool ok = txn_write_begin(ctx, db) && binder_init(&b, ctx, db);
+
+    /* a table that is gone meanwhile has none: the statement says so itself */
+    if (ok && find_target(&b, h, table_id, false, &ref))
+        ok = segments_fold(&b, &ref);
+    binder_free(&b);
+    return ok;
 }
 
 bool session_store_commit(struct exec_ctx *ctx)

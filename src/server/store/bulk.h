@@ -22,6 +22,8 @@ struct bulk_load **session_bulk_load(struct session *s);
 struct bulk_spool *bulk_waiting(struct handle *h, int32_t table_id);
 /* Bring in what waits for a table, as a statement of its own. */
 bool bulk_fold(struct exec_ctx *ctx, struct handle *h, int32_t table_id);
+/* Write the rows of a table's segments into its own file, as a statement of its own. */
+bool bulk_fold_segments(struct exec_ctx *ctx, struct handle *h, int32_t table_id);
 /* Forget everything that waits on a handle (rollback, close). */
 void bulk_drop_spools(struct handle *h);
 void bulk_load_free(struct bulk_load **lp); /* accepts &NULL */

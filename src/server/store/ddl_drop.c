@@ -2,6 +2,7 @@
 #include "server/store/ddl_priv.h"
 
 #include "server/net/server.h"
+#include "server/store/segment.h"
 
 #include <string.h>
 
@@ -28,7 +29,8 @@ bool ddl_drop_object(struct ddl *d, const struct cat_object *o)
     if (o->table != NULL) {
         const char *sql = bind_text(d->b, "DROP TABLE t%d", (int)id);
 
-        if (sql == NULL || !run_sql(d->b, sql))
+        if (sql == NULL || !run_sql(d->b, sql) ||
+            (!d->temp && !segments_forget(d->b, o->id)))
             return false;
         if (!d->temp)
             database_forget_identity(handle_database(d->b->h), o->id);

@@ -3,6 +3,7 @@
 
 #include "server/store/bulk.h"
 #include "server/store/catalog_priv.h"
+#include "server/store/segment.h"
 #include "server/store/sysview.h"
 #include "server/tsql/operator.h"
 #include "server/value/collation.h"
@@ -38,6 +39,8 @@ struct handle {
     sqlite3_stmt *ask_stamp[2];
     struct database *attached[MAX_ATTACHED];
     struct bulk_spool *spools;
+    char **segments; /* files made or given up in the open transaction */
+    size_t nsegments, segments_room;
     struct cached cache[CACHED_STATEMENTS];
     uint64_t uses;
 };
@@ -74,6 +77,8 @@ static void collation_needed(void *unused, sqlite3 *h, int encoding, const char 
 static void handle_close(struct handle *h)
 {
     bulk_drop_spools(h);
+    if (h->h != NULL)
+        segments_ended(h);
     for (size_t i = 0; i < CACHED_STATEMENTS; i++)
         sqlite3_finalize(h->cache[i].st);
     sqlite3_finalize(h->ask_stamp[0]);
@@ -103,7 +108,7 @@ static struct handle *handle_open(struct session *s, struct database *db,
              catalog_sqlite_error(h->h, e);
     }
     ok = ok && functions_register(h->h, s, e) && operators_register(h->h, s, e) &&
-         sysviews_register(h, e);
+         sysviews_register(h, e) && segments_register(h, e);
     if (!ok) {
         handle_close(h);
         h = NULL;
@@ -233,6 +238,36 @@ struct bulk_spool **handle_spools(struct handle *h)
 struct bulk_load **session_bulk_load(struct session *s)
 {
     return &session_store(s)->load;
+}
+
+bool handle_touch_segment(struct handle *h, const char *file)
+{
+    char *copy = strdup(file);
+
+    if (copy != NULL && h->nsegments == h->segments_room) {
+        size_t room = h->segments_room == 0 ? 8 : 2 * h->segments_room;
+        char **grown = realloc(h->segments, room * sizeof(*grown));
+
+        if (grown == NULL) {
+            free(copy);
+            return false;
+        }
+        h->segments = grown;
+        h->segments_room = room;
+    }
+    if (copy != NULL)
+        h->segments[h->nsegments++] = copy;
+    return copy != NULL;
+}
+
+size_t handle_take_segments(struct handle *h, char ***list)
+{
+    size_t n = h->nsegments;
+
+    *list = h->segments;
+    h->segments = NULL;
+    h->nsegments = h->segments_room = 0;
+    return n;
 }
 
 uint64_t session_store_number(struct session *s)
@@ -396,6 +431,7 @@ void session_db_ended(struct session *s, struct database *db, bool committed)
             database_keep_catalog(db, h->catalog);
     }
     h->dirty = false;
+    segments_ended(h);
 }
 
 /* Pictures are compared by their stamps: there is nothing to put right. */

@@ -52,6 +52,10 @@ bool handle_attach(struct handle *h, struct database *other, char alias[16],
 
 /* Bulk loads waiting for COMMIT, newest first; bulk.c owns what hangs here. */
 struct bulk_spool **handle_spools(struct handle *h);
+/* A segment's file is made or given up in the open transaction (segment.c). */
+bool handle_touch_segment(struct handle *h, const char *file);
+/* These files, each and the list the caller's to free. */
+size_t handle_take_segments(struct handle *h, char ***list);
 /* All handles of a session: NULL first, NULL behind the last. */
 struct handle *session_next_handle(struct session *s, struct handle *after);
 

@@ -245,6 +245,70 @@ bool spool_add(struct spool *s, const struct value *cells, struct sqlerr *e)
     return true;
 }
 
+static bool sync_folder_of(const char *path)
+{
+    char *dir = strdup(path), *slash = dir == NULL ? NULL : strrchr(dir, '/');
+    int fd = -1;
+    bool ok;
+
+    if (slash != NULL) {
+        *slash = '\0';
+        fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    }
+    ok = fd >= 0 && fsync(fd) == 0;
+    if (fd >= 0)
+        close(fd);
+    free(dir);
+    return ok;
+}
+
+bool spool_publish(struct spool *s, const char *path, bool *done, struct sqlerr *e)
+{
+    char own[64];
+
+    *done = false;
+    if (s->fd < 0)
+        return true;
+    if (!s->reading && s->len > 0 && !flush(s, e))
+        return false;
+    if (fdatasync(s->fd) != 0)
+        return io_failed(e, errno);
+    snprintf(own, sizeof(own), "/proc/self/fd/%d", s->fd);
+    if (linkat(AT_FDCWD, own, AT_FDCWD, path, AT_SYMLINK_FOLLOW) != 0)
+        return true; /* a file that had a name and lost it, or no /proc */
+    if (!sync_folder_of(path)) {
+        io_failed(e, errno);
+        unlink(path);
+        return false;
+    }
+    *done = true;
+    return true;
+}
+
+struct spool *spool_open(const char *path, const struct sqltype *types, size_t n,
+                         int64_t bytes, struct sqlerr *e)
+{
+    struct spool *s = spool_new("", types, n, e);
+
+    if (s == NULL)
+        return NULL;
+    s->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (s->fd < 0) {
+        io_failed(e, errno);
+        spool_free(&s);
+        return NULL;
+    }
+    s->cap = SPOOL_BUFFER_BYTES;
+    s->buf = malloc(s->cap);
+    s->file_bytes = s->bytes = bytes;
+    s->reading = true;
+    if (s->buf == NULL) {
+        no_memory(e);
+        spool_free(&s);
+    }
+    return s;
+}
+
 /* ---- reading ---- */
 
 bool spool_rewind(struct spool *s, struct sqlerr *e)

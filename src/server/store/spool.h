@@ -29,6 +29,16 @@ bool spool_add(struct spool *s, const struct value *cells, struct sqlerr *e);
 int64_t spool_rows(const struct spool *s);
 int64_t spool_bytes(const struct spool *s);
 
+/*
+ * Give the rows' file a name, synced, folder and all.  *done false: there is no file
+ * (few rows), or this file system cannot; nothing has changed then.  The spool can only
+ * be read afterwards.
+ */
+bool spool_publish(struct spool *s, const char *path, bool *done, struct sqlerr *e);
+/* Read a file that was published, its length known. */
+struct spool *spool_open(const char *path, const struct sqltype *types, size_t n,
+                         int64_t bytes, struct sqlerr *e);
+
 /* Read from the first row on; adding after that is our bug. */
 bool spool_rewind(struct spool *s, struct sqlerr *e);
 /* 1: a row, its texts borrowed until the next call; 0: end; -1: e is filled. */

@@ -2,6 +2,8 @@
 #include "server/store/store.h"
 
 #include "server/store/catalog_priv.h"
+#include "server/store/segment.h"
+#include "server/store/segment_files.h"
 #include "server/tsql/exec.h"
 #include "server/value/collation.h"
 #include "server/value/datetime.h"
@@ -51,6 +53,7 @@ struct store {
     pthread_mutex_t mutex; /* guards the list; database.mutex may be taken inside */
     struct database *dbs[STORE_MAX_DATABASES];
     size_t ndbs;
+    struct segment_files *segments;
 };
 
 int64_t store_now(void)
@@ -207,7 +210,8 @@ static bool create_file(struct database *db, struct sqlerr *e)
     }
     ok = sqlite3_exec(h, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK ||
          catalog_sqlite_error(h, e);
-    ok = ok && catalog_install(h, "main", e) && write_meta(h, db, e);
+    ok = ok && catalog_install(h, "main", e) && segments_install(h, e) &&
+         write_meta(h, db, e);
     ok = ok && (sqlite3_exec(h, "COMMIT", NULL, NULL, NULL) == SQLITE_OK ||
                 catalog_sqlite_error(h, e));
     sqlite3_close(h);
@@ -291,6 +295,7 @@ bool store_drop_database(struct store *st, const char *name, struct sqlerr *e)
     else {
         atomic_store(&db->dropped, true);
         remove_files(db->path);
+        segment_files_drop(st->segments, db->id);
         ok = true;
     }
     pthread_mutex_unlock(&st->mutex);
@@ -342,7 +347,8 @@ static fr_status load_database(struct store *st, const char *path, struct fr_err
 
     if (db == NULL)
         return fr_err_set(err, FR_ENOMEM, "out of memory");
-    ok = open_file(path, false, &h, &e) && read_meta(h, db, &e);
+    ok =
+        open_file(path, false, &h, &e) && read_meta(h, db, &e) && segments_install(h, &e);
     sqlite3_close(h);
     if (!ok) {
         database_free(db);
@@ -376,6 +382,49 @@ static fr_status load_databases(struct store *st, struct fr_err *err)
             status = load_database(st, path, err);
     }
     closedir(d);
+    return status;
+}
+
+/* For the sweep: one handle at a time. */
+struct sweep {
+    struct store *st;
+    int32_t db_id;
+    sqlite3 *h;
+};
+
+static bool segment_is_named(void *ctx, int32_t db_id, const char *file)
+{
+    struct sweep *w = ctx;
+    sqlite3_stmt *q = NULL;
+    struct sqlerr ignored = {0};
+    bool named = false;
+
+    if (w->db_id != db_id) {
+        struct database *db = store_database_id(w->st, db_id);
+
+        sqlite3_close(w->h);
+        w->h = NULL;
+        w->db_id = db_id;
+        if (db != NULL && !open_file(db->path, false, &w->h, &ignored))
+            return true; /* in doubt it stays */
+    }
+    if (w->h == NULL)
+        return false;
+    if (sqlite3_prepare_v2(w->h, "SELECT 1 FROM fr_segment WHERE file=?1", -1, &q,
+                           NULL) != SQLITE_OK)
+        return true;
+    sqlite3_bind_text(q, 1, file, -1, SQLITE_STATIC);
+    named = sqlite3_step(q) != SQLITE_DONE;
+    sqlite3_finalize(q);
+    return named;
+}
+
+static fr_status sweep_segments(struct store *st, struct fr_err *err)
+{
+    struct sweep w = {.st = st};
+    fr_status status = segment_files_sweep(st->segments, segment_is_named, &w, err);
+
+    sqlite3_close(w.h);
     return status;
 }
 
@@ -415,7 +464,11 @@ fr_status store_open(const struct store_config *config, struct store **out,
     if (status == FR_OK)
         status = clear_spool(st, err);
     if (status == FR_OK)
+        status = segment_files_open(st->dir, &st->segments, err);
+    if (status == FR_OK)
         status = load_databases(st, err);
+    if (status == FR_OK)
+        status = sweep_segments(st, err);
     if (status == FR_OK)
         status = make_system_databases(st, err);
     if (status == FR_OK)
@@ -434,6 +487,7 @@ void store_close(struct store **sp)
         return;
     for (size_t i = 0; i < st->ndbs; i++)
         database_free(st->dbs[i]);
+    segment_files_close(&st->segments);
     if (st->lock_fd >= 0)
         close(st->lock_fd);
     pthread_mutex_destroy(&st->mutex);
@@ -448,6 +502,11 @@ bool store_discards(const struct store *st)
 const char *store_spool_dir(const struct store *st)
 {
     return st->spool;
+}
+
+struct segment_files *store_segments(struct store *st)
+{
+    return st->segments;
 }
 
 struct database *store_database(struct store *st, const char *name)

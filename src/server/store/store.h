@@ -4,6 +4,7 @@
  *   DIR/lock          held by flock while a server runs
  *   DIR/<name>.db     a database (bytes of its name outside [a-z0-9_] as %XX)
  *   DIR/spool/        rows of bulk loads that are not inserted yet; emptied at start
+ *   DIR/segments/     rows of heaps, as bulk loads left them (segment.h)
  *
  * Files are in WAL mode with synchronous=NORMAL: a killed process loses no committed
  * transaction; a killed machine may lose the last ones, but nothing is torn.
@@ -19,6 +20,7 @@
 
 struct store;
 struct database;
+struct segment_files;
 struct server;
 struct session;
 
@@ -35,6 +37,7 @@ fr_status store_open(const struct store_config *config, struct store **out,
 void store_close(struct store **sp); /* no session may be left; accepts &NULL */
 bool store_discards(const struct store *st);
 const char *store_spool_dir(const struct store *st);
+struct segment_files *store_segments(struct store *st);
 
 /* The server's store: implemented by net/ (tests bring their own). */
 struct store *server_store(struct server *srv);

@@ -1,4 +1,5 @@
 /* sysview_catalog.c - databases, schemas, objects, tables, columns, types, indexes. */
+#include "server/store/segment.h"
 #include "server/store/sysview_priv.h"
 
 #include "server/value/collation.h"
@@ -499,7 +500,7 @@ static int64_t count_rows(struct rows *r, const struct cat_table *t)
         n = sqlite3_column_int64(st, 0);
     sqlite3_finalize(st);
     sqlite3_free(sql);
-    return n;
+    return segment_suits(t) ? n + segments_rows(r->handle, t->object->id) : n;
 }
 
 static int64_t partition_id(int32_t object_id, int32_t index_id)

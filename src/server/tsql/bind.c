@@ -2,6 +2,7 @@
 #include "server/tsql/bind.h"
 
 #include "server/store/bulk.h"
+#include "server/store/segment.h"
 #include "server/store/sysview.h"
 #include "server/value/number.h"
 
@@ -37,6 +38,7 @@ void binder_temp(struct binder *b)
 
 void binder_free(struct binder *b)
 {
+    segments_release(b);
     for (size_t i = 0; i < b->nparams; i++)
         value_free(&b->params[i].value);
     free(b->params);
@@ -306,6 +308,23 @@ static bool find_temp(struct binder *b, const struct name *n, struct table_ref *
     return true;
 }
 
+/* Rows in segments cannot be changed, nor read from another database: false, after which
+ * they are brought in. */
+static bool find_segments(struct binder *b, struct handle *h, const struct cat_table *t)
+{
+    bool any = false;
+
+    if (h != b->h)
+        any = segment_suits(t) && segments_rows(h, t->object->id) > 0;
+    else if (!b->segments_stay && !segments_exist(b, t, &any))
+        return false;
+    if (!any)
+        return true;
+    b->fold = (struct pending_fold){h, t->object->id, true};
+    return sqlerr_setf(b->e, 40517, 16, "Segments of the table %s are in the way.",
+                       t->object->name);
+}
+
 static bool find_object(struct binder *b, const struct name *n, struct table_ref *out)
 {
     const struct cat_schema *schema;
@@ -331,11 +350,12 @@ static bool find_object(struct binder *b, const struct name *n, struct table_ref
         return false;
     if (!b->leave_waiting && *handle_spools(out->handle) != NULL &&
         bulk_waiting(out->handle, o->id) != NULL) {
-        b->fold = o->id;
-        b->fold_handle = out->handle;
+        b->fold = (struct pending_fold){out->handle, o->id, false};
         return sqlerr_setf(b->e, 40517, 16, "Bulk rows wait for the table %s.",
                            n->object);
     }
+    if (!b->leave_waiting && !find_segments(b, out->handle, o->table))
+        return false;
     out->table = o->table;
     out->sql = bind_text(b, "%s%st%d", alias, alias[0] == '\0' ? "" : ".", (int)o->id);
     return out->sql != NULL;

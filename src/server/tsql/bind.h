@@ -114,6 +114,13 @@ struct old_catalog {
     struct old_catalog *next;
 };
 
+/* Rows of a table that have to be brought in before a statement can run. */
+struct pending_fold {
+    struct handle *handle;
+    int32_t table_id; /* 0: none */
+    bool segments;    /* of segments; else of this session's bulk loads */
+};
+
 struct binder {
     struct exec_ctx *ctx;
     struct sqlerr *e; /* &ctx->err */
@@ -131,14 +138,15 @@ struct binder {
     int next_alias;
     int view_depth;
     int depth;
-    bool live_variables; /* SELECT @x = ... @x ...: variables are read row by row */
-    bool stored;         /* a DEFAULT, CHECK, computed column: no variables */
-    bool no_once;        /* index expressions: everything inline */
-    int32_t
-        fold; /* a table with bulk rows waiting was met: to be brought in, then again */
-    struct handle *fold_handle;
-    bool leave_waiting; /* bulk load itself: waiting rows may wait on */
-    bool sent;          /* the client has seen column metadata: no second try */
+    bool live_variables;      /* SELECT @x = ... @x ...: variables are read row by row */
+    bool stored;              /* a DEFAULT, CHECK, computed column: no variables */
+    bool no_once;             /* index expressions: everything inline */
+    struct pending_fold fold; /* rows set aside were met: to be brought in, then again */
+    bool segments_stay;       /* the table is only read or added to */
+    bool reads_segments;      /* segment_files_enter() was called */
+    sqlite3_stmt *snapshot;   /* keeps what segments_exist() saw */
+    bool leave_waiting;       /* bulk load itself: waiting rows may wait on */
+    bool sent;                /* the client has seen column metadata: no second try */
 };
 
 /* One output column of a query. */

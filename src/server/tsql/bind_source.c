@@ -1,6 +1,7 @@
 /* bind_source.c - FROM: tables, views, derived tables, joins. See bind.h. */
 #include "server/tsql/bind.h"
 
+#include "server/store/segment.h"
 #include "server/store/sysview.h"
 #include "server/tsql/parser.h"
 
@@ -278,6 +279,7 @@ static bool add_table(struct binder *b, struct bscope *sc, const struct source *
     struct table_ref ref;
     struct relation *r;
     struct name n = s->name;
+    bool stay, found, any = false;
 
     if (cte != NULL)
         return add_cte(b, sc, cte, alias, sql);
@@ -286,7 +288,11 @@ static bool add_table(struct binder *b, struct bscope *sc, const struct source *
             return false;
         alias = alias == NULL ? s->name.object : alias;
     }
-    if (!bind_find_table(b, &n, &ref))
+    stay = b->segments_stay;
+    b->segments_stay = true;
+    found = bind_find_table(b, &n, &ref);
+    b->segments_stay = stay;
+    if (!found)
         return false;
     if (ref.view != NULL)
         return add_view(b, sc, &ref, alias, sql);
@@ -294,6 +300,10 @@ static bool add_table(struct binder *b, struct bscope *sc, const struct source *
         return add_sysview(b, sc, &ref, alias, sql);
     r = bind_table_relation(b, &ref, alias);
     if (r == NULL || !bind_add_relation(b, sc, r))
+        return false;
+    if (ref.handle == b->h && !ref.table->temp && !segments_exist(b, ref.table, &any))
+        return false;
+    if (any && (ref.sql = segments_source(b, &ref)) == NULL)
         return false;
     *sql = bind_text(b, "%s AS %s", ref.sql, r->sql_alias);
     return *sql != NULL;

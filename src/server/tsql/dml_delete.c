@@ -1,6 +1,8 @@
 /* dml_delete.c - DELETE and TRUNCATE TABLE. See dml_select.h. */
 #include "server/tsql/dml_select.h"
 
+#include "server/store/segment.h"
+
 #include <string.h>
 
 static bool delete_rows(struct change *c, struct row_writer *w)
@@ -76,15 +78,18 @@ bool truncate_run(struct binder *b, const struct name *target)
     const char *sql;
 
     b->ctx->rows = -1;
+    b->segments_stay = true; /* they go as a whole */
     if (!dml_target(b, target, &ref))
         return false;
+    b->segments_stay = false;
     for (size_t i = 0; i < ref.table->nrefs; i++)
         if (ref.table->refs[i]->table_id != ref.table->object->id)
             return sqlerr_set(b->e, 4712, target->object);
     if (session_options(b->ctx->session)->fmtonly)
         return true;
     sql = bind_text(b, "DELETE FROM %s", ref.sql);
-    if (sql == NULL || !run_sql(b, sql))
+    if (sql == NULL || !run_sql(b, sql) ||
+        (!ref.table->temp && !segments_forget(b, ref.table->object->id)))
         return false;
     sql = bind_text(b, "DELETE FROM %s.fr_identity WHERE table_id=%d",
                     ref.table->temp ? "temp" : "main", (int)ref.table->object->id);

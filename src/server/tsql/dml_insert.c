@@ -418,13 +418,24 @@ static bool close_insertion(struct insertion *in, bool ok, bool tell)
     return ok;
 }
 
+/* Segments of the table are not in the way of new rows. */
+static bool insert_target(struct binder *b, const struct name *n, struct table_ref *out)
+{
+    bool ok;
+
+    b->segments_stay = true;
+    ok = dml_target(b, n, out);
+    b->segments_stay = false;
+    return ok;
+}
+
 bool insert_run(struct binder *b, const struct insert_stmt *st)
 {
     struct insertion in = {.b = b};
     struct fr_buf sql;
     bool ok;
 
-    if (!dml_target(b, &st->target, &in.ref))
+    if (!insert_target(b, &st->target, &in.ref))
         return false;
     in.t = in.ref.table;
     if (!choose_columns(&in, st->columns, st->ncolumns))
@@ -464,7 +475,7 @@ bool insert_spool(struct binder *b, const struct spool_insert *si)
     int64_t rows = b->ctx->rows;
     bool ok;
 
-    if (!dml_target(b, si->target, &in.ref))
+    if (!insert_target(b, si->target, &in.ref))
         return false;
     in.t = in.ref.table;
     if (!choose_columns(&in, si->columns, si->ncolumns))

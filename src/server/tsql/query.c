@@ -186,12 +186,13 @@ static bool begin_write(struct exec_ctx *ctx, const struct runner *r,
 enum again { AGAIN_NO, AGAIN_STALE, AGAIN_FOLD };
 
 /* Bulk rows of this session wait for a table that the statement needs. */
-static bool fold(struct exec_ctx *ctx, struct handle *h, int32_t table_id)
+static bool fold(struct exec_ctx *ctx, const struct pending_fold *f)
 {
     bool ok;
 
     memset(&ctx->err, 0, sizeof(ctx->err));
-    ok = bulk_fold(ctx, h, table_id);
+    ok = f->segments ? bulk_fold_segments(ctx, f->handle, f->table_id)
+                     : bulk_fold(ctx, f->handle, f->table_id);
     return txn_statement_end(ctx, ok) && ok;
 }
 
@@ -211,13 +212,12 @@ static bool run_once(struct exec_ctx *ctx, const struct runner *r, const struct 
         binder_temp(&b);
         ok = r->run(&b, st);
     }
-    if (!ok && b.fold != 0) {
-        struct handle *h = b.fold_handle;
-        int32_t table_id = b.fold;
+    if (!ok && b.fold.table_id != 0) {
+        const struct pending_fold f = b.fold;
 
         binder_free(&b);
         *again = AGAIN_FOLD;
-        return fold(ctx, h, table_id);
+        return fold(ctx, &f);
     }
     if (!ok && !b.sent && r->need == NEED_NOTHING && b.cat != NULL &&
         b.cat->stamp != database_stamp(db))
@@ -339,15 +339,13 @@ bool query_eval(struct exec_ctx *ctx, const struct expr *x, const struct sqltype
     if (done || !ok)
         return ok;
     for (int i = 0; i < MAX_TRIES; i++) {
-        struct handle *h;
-        int32_t table_id;
+        struct pending_fold f;
 
         ok = binder_init(&b, ctx, session_database(ctx->session)) &&
              eval_in(ctx, &b, x, want, out);
-        h = b.fold_handle;
-        table_id = b.fold;
+        f = b.fold;
         binder_free(&b);
-        if (ok || table_id == 0 || !fold(ctx, h, table_id))
+        if (ok || f.table_id == 0 || !fold(ctx, &f))
             break;
     }
     return ok;
@@ -377,15 +375,13 @@ bool query_predicate(struct exec_ctx *ctx, const struct expr *x, int *truth)
     bool ok = false;
 
     for (int i = 0; i < MAX_TRIES; i++) {
-        struct handle *h;
-        int32_t table_id;
+        struct pending_fold f;
 
         ok =
             binder_init(&b, ctx, session_database(ctx->session)) && test_in(&b, x, truth);
-        h = b.fold_handle;
-        table_id = b.fold;
+        f = b.fold;
         binder_free(&b);
-        if (ok || table_id == 0 || !fold(ctx, h, table_id))
+        if (ok || f.table_id == 0 || !fold(ctx, &f))
             break;
     }
     return ok;

@@ -1,0 +1,552 @@
+/* segment.c - spools as parts of heaps. See segment.h. */
+#include "server/store/segment.h"
+
+#include "server/store/catalog_priv.h"
+#include "server/store/segment_files.h"
+#include "server/tsql/dml.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+enum { PATH_BYTES = 4400, MAX_COLUMN_ID = 1024 };
+
+bool segments_install(sqlite3 *h, struct sqlerr *e)
+{
+    return sqlite3_exec(h,
+                        "CREATE TABLE IF NOT EXISTS main.fr_segment(id INTEGER PRIMARY "
+                        "KEY, table_id INTEGER NOT NULL, file TEXT NOT NULL UNIQUE, "
+                        "rows INTEGER NOT NULL, bytes INTEGER NOT NULL, "
+                        "shape INTEGER NOT NULL);"
+                        "CREATE INDEX IF NOT EXISTS main.fr_segment_table ON "
+                        "fr_segment(table_id)",
+                        NULL, NULL, NULL) == SQLITE_OK ||
+           catalog_sqlite_error(h, e);
+}
+
+bool segment_suits(const struct cat_table *t)
+{
+    if (t->temp || t->nindexes > 0 || table_has_keys(t) || t->identity != NULL)
+        return false;
+    for (size_t i = 0; i < t->ncolumns; i++)
+        if (t->columns[i].type.id == TY_ROWVERSION || t->columns[i].id > MAX_COLUMN_ID)
+            return false;
+    return true;
+}
+
+/* What must be the same when the rows are read. */
+static int64_t shape_of(const struct cat_table *t)
+{
+    uint64_t hash = 1469598103934665603u;
+
+    for (size_t i = 0; i < t->ncolumns; i++) {
+        const struct sqltype *type = &t->columns[i].type;
+        const int32_t parts[] = {t->columns[i].id, (int32_t)type->id, type->precision,
+                                 type->scale, type->max_bytes};
+
+        for (size_t k = 0; k < sizeof(parts) / sizeof(parts[0]); k++)
+            hash = (hash ^ (uint32_t)parts[k]) * 1099511628211u;
+    }
+    return (int64_t)(hash >> 1);
+}
+
+static bool full_path(struct database *db, const char *name, char path[PATH_BYTES])
+{
+    return snprintf(path, PATH_BYTES, "%s/%s",
+                    segment_files_dir(store_segments(database_store(db))),
+                    name) < PATH_BYTES;
+}
+
+bool segment_publish(struct database *db, struct spool *rows, char **name,
+                     struct sqlerr *e)
+{
+    char path[PATH_BYTES];
+    uint64_t random;
+    bool done = false, ok;
+
+    *name = NULL;
+    if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random) ||
+        asprintf(name, "%d-%016llx", database_id(db), (unsigned long long)random) < 0 ||
+        !full_path(db, *name, path))
+        return sqlerr_setf(e, 701, 17, "There is insufficient system memory.");
+    ok = spool_publish(rows, path, &done, e);
+    if (!ok || !done) {
+        free(*name);
+        *name = NULL;
+    }
+    return ok;
+}
+
+bool segment_add(struct binder *b, const struct cat_table *t, const struct spool *rows,
+                 const char *name)
+{
+    sqlite3_stmt *st;
+    int rc;
+
+    if (!handle_touch_segment(b->h, name))
+        return bind_no_memory(b);
+    if (!run_plain(b,
+                   "INSERT INTO main.fr_segment(table_id,file,rows,bytes,shape) "
+                   "VALUES(?1,?2,?3,?4,?5)",
+                   &st))
+        return false;
+    sqlite3_bind_int(st, 1, t->object->id);
+    sqlite3_bind_text(st, 2, name, -1, SQLITE_TRANSIENT);
+    sqlite3_bind_int64(st, 3, spool_rows(rows));
+    sqlite3_bind_int64(st, 4, spool_bytes(rows));
+    sqlite3_bind_int64(st, 5, shape_of(t));
+    rc = run_step(b, st);
+    run_done(b, &st);
+    return rc == SQLITE_DONE;
+}
+
+/* ---- as a statement sees them ---- */
+
+bool segments_exist(struct binder *b, const struct cat_table *t, bool *any)
+{
+    sqlite3_stmt *st;
+    int rc;
+
+    *any = false;
+    if (!segment_suits(t))
+        return true;
+    if (!run_plain(b, "SELECT EXISTS(SELECT 1 FROM main.fr_segment WHERE table_id=?1)",
+                   &st))
+        return false;
+    sqlite3_bind_int(st, 1, t->object->id);
+    rc = run_step(b, st);
+    *any = rc == SQLITE_ROW && sqlite3_column_int(st, 0) != 0;
+    /* a statement under way keeps its snapshot; in a transaction there is one already,
+     * and a DROP would find the reader in its way */
+    if (rc == SQLITE_ROW && b->snapshot == NULL &&
+        sqlite3_get_autocommit(handle_sqlite(b->h)))
+        b->snapshot = st;
+    else
+        run_done(b, &st);
+    if (*any && !b->reads_segments) {
+        b->reads_segments = true;
+        segment_files_enter(store_segments(database_store(handle_database(b->h))));
+    }
+    return rc == SQLITE_ROW;
+}
+
+void segments_release(struct binder *b)
+{
+    if (b->snapshot != NULL)
+        run_done(b, &b->snapshot);
+    if (b->reads_segments)
+        segment_files_leave(store_segments(database_store(handle_database(b->h))));
+    b->reads_segments = false;
+}
+
+static const char *column_list(struct binder *b, const struct cat_table *t)
+{
+    const char *out = "";
+
+    for (size_t i = 0; i < t->ncolumns && out != NULL; i++)
+        if (t->columns[i].computed == NULL)
+            out = bind_text(b, "%s%sc%d", out, out[0] == '\0' ? "" : ",",
+                            (int)t->columns[i].id);
+    return out;
+}
+
+const char *segments_source(struct binder *b, const struct table_ref *ref)
+{
+    const char *columns = column_list(b, ref->table);
+
+    if (columns == NULL)
+        return NULL;
+    if (columns[0] == '\0')
+        columns = "1";
+    return bind_text(b,
+                     "(SELECT %s FROM %s UNION ALL SELECT %s FROM fr_segment_rows(%d))",
+                     columns, ref->sql, columns, (int)ref->table->object->id);
+}
+
+int64_t segments_rows(struct handle *h, int32_t table_id)
+{
+    sqlite3_stmt *st = NULL;
+    int64_t n = 0;
+
+    if (handle_prepare(h, "SELECT TOTAL(rows) FROM main.fr_segment WHERE table_id=?1",
+                       &st) != SQLITE_OK)
+        return 0;
+    sqlite3_bind_int(st, 1, table_id);
+    if (sqlite3_step(st) == SQLITE_ROW)
+        n = sqlite3_column_int64(st, 0);
+    handle_unprepare(h, st);
+    return n;
+}
+
+/* ---- the list of a table ---- */
+
+struct segment {
+    char *file;
+    int64_t rows, bytes, shape;
+};
+
+struct segment_list {
+    struct segment *items;
+    size_t n, room;
+};
+
+static void list_free(struct segment_list *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        free(l->items[i].file);
+    free(l->items);
+    memset(l, 0, sizeof(*l));
+}
+
+static bool list_add(struct segment_list *l, sqlite3_stmt *st)
+{
+    const char *file = (const char *)sqlite3_column_text(st, 0);
+
+    if (l->n == l->room) {
+        size_t room = l->room == 0 ? 16 : 2 * l->room;
+        struct segment *grown = realloc(l->items, room * sizeof(*grown));
+
+        if (grown == NULL)
+            return false;
+        l->items = grown;
+        l->room = room;
+    }
+    l->items[l->n] = (struct segment){.file = file == NULL ? NULL : strdup(file),
+                                      .rows = sqlite3_column_int64(st, 1),
+                                      .bytes = sqlite3_column_int64(st, 2),
+                                      .shape = sqlite3_column_int64(st, 3)};
+    return l->items[l->n++].file != NULL;
+}
+
+static int list_load(struct handle *h, int32_t table_id, struct segment_list *l)
+{
+    sqlite3_stmt *st = NULL;
+    int rc = handle_prepare(h,
+                            "SELECT file,rows,bytes,shape FROM main.fr_segment WHERE "
+                            "table_id=?1 ORDER BY id",
+                            &st);
+
+    if (rc != SQLITE_OK)
+        return rc;
+    sqlite3_bind_int(st, 1, table_id);
+    while ((rc = sqlite3_step(st)) == SQLITE_ROW)
+        if (!list_add(l, st)) {
+            rc = SQLITE_NOMEM;
+            break;
+        }
+    handle_unprepare(h, st);
+    return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+static struct spool *open_segment(struct handle *h, const struct segment *s,
+                                  const struct cat_table *t, struct sqlerr *e)
+{
+    struct sqltype *types = calloc(t->ncolumns + 1, sizeof(*types));
+    char path[PATH_BYTES];
+    struct spool *out = NULL;
+
+    if (s->shape != shape_of(t)) {
+        sqlerr_setf(e, 824, 21, "The segment %s does not fit its table.", s->file);
+    } else if (types == NULL || !full_path(handle_database(h), s->file, path)) {
+        sqlerr_setf(e, 701, 17, "There is insufficient system memory.");
+    } else {
+        for (size_t i = 0; i < t->ncolumns; i++)
+            types[i] = t->columns[i].type;
+        out = spool_open(path, types, t->ncolumns, s->bytes, e);
+    }
+    free(types);
+    return out;
+}
+
+/* ---- bringing them in ---- */
+
+static bool fold_one(struct row_writer *w, const struct segment *s, struct value *row)
+{
+    struct binder *b = w->b;
+    struct spool *rows = open_segment(b->h, s, w->t, b->e);
+    bool ok = rows != NULL;
+    int got = 0;
+
+    while (ok && (got = spool_next(rows, row, b->e)) == 1)
+        ok = writer_insert(w, row, NULL);
+    spool_free(&rows);
+    return ok && got == 0;
+}
+
+bool segments_fold(struct binder *b, const struct table_ref *ref)
+{
+    struct segment_list list = {0};
+    struct row_writer w = {0};
+    struct value *row = bind_alloc(b, (ref->table->ncolumns + 1) * sizeof(*row));
+    int rc = list_load(b->h, ref->table->object->id, &list);
+    bool ok = row != NULL;
+
+    if (rc != SQLITE_OK)
+        ok = exec_sqlite_error(b->ctx->session, handle_sqlite(b->h), rc, b->e);
+    ok = ok && (list.n == 0 || writer_open(b, ref, "INSERT", 0, &w));
+    for (size_t i = 0; ok && i < list.n; i++)
+        ok = fold_one(&w, &list.items[i], row);
+    writer_close(&w);
+    ok = ok && (list.n == 0 || segments_forget(b, ref->table->object->id));
+    list_free(&list);
+    return ok;
+}
+
+bool segments_forget(struct binder *b, int32_t table_id)
+{
+    struct segment_list list = {0};
+    const char *sql =
+        bind_text(b, "DELETE FROM main.fr_segment WHERE table_id=%d", (int)table_id);
+    int rc = list_load(b->h, table_id, &list);
+    bool ok = sql != NULL;
+
+    if (rc != SQLITE_OK)
+        ok = exec_sqlite_error(b->ctx->session, handle_sqlite(b->h), rc, b->e);
+    for (size_t i = 0; ok && i < list.n; i++)
+        ok = handle_touch_segment(b->h, list.items[i].file) || bind_no_memory(b);
+    ok = ok && (list.n == 0 || run_sql(b, sql));
+    list_free(&list);
+    return ok;
+}
+
+/* ---- files that no row names ---- */
+
+static bool is_named(struct handle *h, const char *file)
+{
+    sqlite3_stmt *st = NULL;
+    bool named = true; /* when in doubt it stays; the next start looks again */
+    int rc = handle_prepare(h, "SELECT 1 FROM main.fr_segment WHERE file=?1", &st);
+
+    if (rc != SQLITE_OK)
+        return true;
+    sqlite3_bind_text(st, 1, file, -1, SQLITE_STATIC);
+    named = sqlite3_step(st) != SQLITE_DONE;
+    handle_unprepare(h, st);
+    return named;
+}
+
+void segments_ended(struct handle *h)
+{
+    char **list;
+    size_t n = handle_take_segments(h, &list);
+
+    for (size_t i = 0; i < n; i++) {
+        if (!is_named(h, list[i]))
+            segment_files_doom(store_segments(database_store(handle_database(h))),
+                               list[i]);
+        free(list[i]);
+    }
+    free(list);
+}
+
+/* ---- the virtual table ---- */
+
+struct seg_table {
+    sqlite3_vtab base;
+    struct handle *handle;
+};
+
+struct seg_cursor {
+    sqlite3_vtab_cursor base;
+    struct handle *handle;
+    struct catalog *cat; /* counted */
+    const struct cat_table *t;
+    struct segment_list list;
+    size_t at; /* segment under way */
+    struct spool *rows;
+    struct value *row;
+    int16_t cell[MAX_COLUMN_ID + 1]; /* of a column id, -1 = none */
+    int64_t rowid;
+    bool end;
+};
+
+static int seg_connect(sqlite3 *db, void *aux, int argc, const char *const *argv,
+                       sqlite3_vtab **out, char **error)
+{
+    struct seg_table *t = calloc(1, sizeof(*t));
+    char *sql = malloc((size_t)MAX_COLUMN_ID * 7 + 64);
+    size_t at = 0;
+    int rc = SQLITE_NOMEM;
+
+    (void)argc;
+    (void)argv;
+    (void)error;
+    if (t != NULL && sql != NULL) {
+        at = (size_t)sprintf(sql, "CREATE TABLE x(table_id HIDDEN");
+        for (int i = 1; i <= MAX_COLUMN_ID; i++)
+            at += (size_t)sprintf(sql + at, ",c%d", i);
+        strcpy(sql + at, ")");
+        rc = sqlite3_declare_vtab(db, sql);
+    }
+    free(sql);
+    if (rc != SQLITE_OK) {
+        free(t);
+        return rc;
+    }
+    t->handle = aux;
+    *out = &t->base;
+    return SQLITE_OK;
+}
+
+static int seg_disconnect(sqlite3_vtab *vt)
+{
+    free(vt); /* its first member */
+    return SQLITE_OK;
+}
+
+static int seg_best_index(sqlite3_vtab *vt, sqlite3_index_info *info)
+{
+    (void)vt;
+    info->estimatedCost = 1e7;
+    info->estimatedRows = 1000000;
+    for (int i = 0; i < info->nConstraint; i++) {
+        const struct sqlite3_index_constraint *c = &info->aConstraint[i];
+
+        if (c->iColumn != 0 || c->op != SQLITE_INDEX_CONSTRAINT_EQ)
+            continue;
+        if (!c->usable)
+            return SQLITE_CONSTRAINT;
+        info->aConstraintUsage[i].argvIndex = 1;
+        info->aConstraintUsage[i].omit = 1;
+        info->estimatedCost = 1e6;
+    }
+    return SQLITE_OK;
+}
+
+static int seg_open(sqlite3_vtab *vt, sqlite3_vtab_cursor **out)
+{
+    struct seg_cursor *c = calloc(1, sizeof(*c));
+
+    *out = NULL;
+    if (c == NULL)
+        return SQLITE_NOMEM;
+    c->handle = ((struct seg_table *)(void *)vt)->handle;
+    c->end = true;
+    *out = &c->base;
+    return SQLITE_OK;
+}
+
+static void seg_clear(struct seg_cursor *c)
+{
+    spool_free(&c->rows);
+    list_free(&c->list);
+    catalog_release(&c->cat);
+    free(c->row);
+    c->row = NULL;
+    c->t = NULL;
+    c->at = 0;
+    c->end = true;
+}
+
+static int seg_close(sqlite3_vtab_cursor *vc)
+{
+    struct seg_cursor *c = (struct seg_cursor *)(void *)vc;
+
+    seg_clear(c);
+    free(c);
+    return SQLITE_OK;
+}
+
+static int seg_failed(struct seg_cursor *c, const struct sqlerr *e)
+{
+    sqlite3_free(c->base.pVtab->zErrMsg);
+    c->base.pVtab->zErrMsg = sqlite3_mprintf("%s", e->text);
+    c->end = true;
+    return e->number == 701 ? SQLITE_NOMEM : SQLITE_CORRUPT_VTAB;
+}
+
+static int seg_next(sqlite3_vtab_cursor *vc)
+{
+    struct seg_cursor *c = (struct seg_cursor *)(void *)vc;
+    struct sqlerr e = {0};
+
+    for (;;) {
+        int got;
+
+        if (c->rows == NULL) {
+            c->end = c->at == c->list.n;
+            if (c->end)
+                return SQLITE_OK;
+            c->rows = open_segment(c->handle, &c->list.items[c->at++], c->t, &e);
+            if (c->rows == NULL)
+                return seg_failed(c, &e);
+        }
+        got = spool_next(c->rows, c->row, &e);
+        if (got == 1) {
+            c->rowid++;
+            return SQLITE_OK;
+        }
+        spool_free(&c->rows);
+        if (got < 0)
+            return seg_failed(c, &e);
+    }
+}
+
+static int seg_filter(sqlite3_vtab_cursor *vc, int index, const char *name, int argc,
+                      sqlite3_value **argv)
+{
+    struct seg_cursor *c = (struct seg_cursor *)(void *)vc;
+    int32_t id = argc > 0 ? sqlite3_value_int(argv[0]) : 0;
+    const struct cat_object *o;
+    struct sqlerr e = {0};
+    int rc;
+
+    (void)index;
+    (void)name;
+    seg_clear(c);
+    c->cat = handle_catalog(c->handle, &e);
+    o = c->cat == NULL ? NULL : catalog_object_id(c->cat, id);
+    c->t = o == NULL ? NULL : o->table;
+    rc = c->t == NULL ? SQLITE_SCHEMA : list_load(c->handle, id, &c->list);
+    if (rc == SQLITE_OK && (c->row = calloc(c->t->ncolumns + 1, sizeof(*c->row))) == NULL)
+        rc = SQLITE_NOMEM;
+    if (rc != SQLITE_OK)
+        return rc;
+    memset(c->cell, 0xFF, sizeof(c->cell));
+    for (size_t i = 0; i < c->t->ncolumns; i++)
+        if (c->t->columns[i].id <= MAX_COLUMN_ID)
+            c->cell[c->t->columns[i].id] = (int16_t)i;
+    return seg_next(vc);
+}
+
+static int seg_eof(sqlite3_vtab_cursor *vc)
+{
+    return ((const struct seg_cursor *)(const void *)vc)->end;
+}
+
+static int seg_column(sqlite3_vtab_cursor *vc, sqlite3_context *ctx, int i)
+{
+    const struct seg_cursor *c = (const struct seg_cursor *)(const void *)vc;
+
+    if (i > 0 && i <= MAX_COLUMN_ID && c->cell[i] >= 0)
+        value_result(ctx, &c->row[c->cell[i]]);
+    return SQLITE_OK;
+}
+
+static int seg_rowid(sqlite3_vtab_cursor *vc, sqlite3_int64 *out)
+{
+    *out = ((const struct seg_cursor *)(const void *)vc)->rowid;
+    return SQLITE_OK;
+}
+
+bool segments_register(struct handle *h, struct sqlerr *e)
+{
+    static const sqlite3_module module = {
+        .iVersion = 1,
+        .xConnect = seg_connect,
+        .xBestIndex = seg_best_index,
+        .xDisconnect = seg_disconnect,
+        .xOpen = seg_open,
+        .xClose = seg_close,
+        .xFilter = seg_filter,
+        .xNext = seg_next,
+        .xEof = seg_eof,
+        .xColumn = seg_column,
+        .xRowid = seg_rowid,
+    };
+
+    return sqlite3_create_module(handle_sqlite(h), "fr_segment_rows", &module, h) ==
+               SQLITE_OK ||
+           catalog_sqlite_error(handle_sqlite(h), e);
+}

@@ -1,0 +1,180 @@
+#!/usr/bin/python3
+"""fullrackd: large loads into a heap stay in the files they were spooled to, and nobody can tell."""
+import os, subprocess, sys, threading
+from rack import *
+
+ROWS = 40000
+DDL = "CREATE TABLE dbo.t (id int NOT NULL, v nvarchar(60) NULL, d decimal(10,2) NULL, x AS id + 1)"
+FIGURES = "SELECT COUNT(*), SUM(CAST(id AS bigint)), COUNT(v), SUM(d), SUM(CAST(x AS bigint)) FROM dbo.t"
+
+
+def segments(r):
+    return sorted(os.listdir(os.path.join(r.data, "segments")))
+
+
+def source(r, name="rows.txt"):
+    return r.file(name, "".join("%d\t%s\t%d.25\n" % (i, "\u017e" * (i % 40), i) for i in range(ROWS)))
+
+
+def prepare(r, loads=1, ddl=DDL):
+    r.fresh(ddl)
+    path = source(r)
+    for _ in range(loads):
+        equal(r.json("load", "dbo.t", path)["rows"], ROWS, "rows of a load")
+    return path
+
+
+def figures(times):
+    total = ROWS * (ROWS - 1) // 2
+    return [(ROWS * times, total * times, (ROWS - ROWS // 40) * times, total * times + ROWS * times / 4, (total + ROWS) * times)]
+
+
+def same_figures(r, times, what):
+    got = r.sql(FIGURES)
+    equal([tuple(float(v) for v in got[0])], [tuple(float(v) for v in figures(times)[0])], what)
+
+
+def test_read_as_one_table(r):
+    prepare(r, 2)
+    equal(len(segments(r)), 2, "segments")
+    same_figures(r, 2, "figures over two segments")
+    r.sql("INSERT INTO dbo.t (id, v) VALUES (-1, N'base')")
+    equal(r.sql("SELECT TOP 2 id, v FROM dbo.t ORDER BY id"), [(-1, "base"), (0, None)], "base and segments, ordered")
+    equal(r.sql("SELECT a.id, b.x FROM dbo.t AS a JOIN dbo.t AS b ON b.id = a.id + 1 WHERE a.id = -1"), [(-1, 1), (-1, 1)], "a join with itself")
+    equal(r.sql("SELECT COUNT(*) FROM dbo.t WHERE t.id < 3 AND EXISTS (SELECT 1 FROM dbo.t AS o WHERE o.id = t.id - 1)"), [(6,)], "EXISTS")
+    equal(r.sql("SELECT SUM(rows) FROM sys.partitions WHERE object_id = OBJECT_ID(N'dbo.t')"), [(2 * ROWS + 1,)], "rows in the catalog")
+    equal(r.sql("SELECT COUNT(*) FROM t.dbo.t", "master"), [(2 * ROWS + 1,)], "from another database")
+
+
+def test_changes_bring_them_in(r):
+    for statement in ("UPDATE dbo.t SET v = v WHERE id = 5", "DELETE FROM dbo.t WHERE id = -5", "CREATE INDEX ix ON dbo.t (id)",
+                      "ALTER TABLE dbo.t ADD z int NULL", "ALTER TABLE dbo.t ALTER COLUMN v nvarchar(80) NULL",
+                      "CREATE UNIQUE INDEX ux ON dbo.t (id)", "ALTER TABLE dbo.t ADD CONSTRAINT pk PRIMARY KEY (id)",
+                      "ALTER TABLE dbo.t ADD CONSTRAINT ck CHECK (id >= 0)"):
+        prepare(r)
+        check(segments(r), "there is a segment")
+        r.sql(statement)
+        equal(segments(r), [], "segments after " + statement)
+        same_figures(r, 1, "figures after " + statement)
+    prepare(r, 2)
+    equal(r.sql("UPDATE dbo.t SET d = 0 WHERE id = 7; SELECT @@ROWCOUNT"), [(2,)], "rows of two segments changed")
+
+
+def test_truncate_and_drop(r):
+    for statement in ("TRUNCATE TABLE dbo.t", "DROP TABLE dbo.t"):
+        prepare(r, 2)
+        r.sql(statement)
+        equal(segments(r), [], "segments after " + statement)
+    r.sql("CREATE DATABASE gone", "")
+    r.sql(DDL, "gone")
+    r.fullrack("load", "-q", "dbo.t", source(r), database="gone")
+    equal(len(segments(r)), 1, "segments")
+    r.sql("DROP DATABASE gone", "")
+    equal(segments(r), [], "segments after DROP DATABASE")
+
+
+def test_what_is_rolled_back_leaves_nothing(r):
+    prepare(r)
+    before = segments(r)
+    with r.connect("t") as db:
+        cur = db.cursor()
+        cur.execute("BEGIN TRANSACTION; UPDATE dbo.t SET d = 1 WHERE id = 1; DELETE FROM dbo.t WHERE id > 10")
+        cur.execute("SELECT COUNT(*) FROM dbo.t")
+        equal(cur.fetchall(), [(11,)], "seen within")
+        equal(segments(r), before, "the file stays: others read it")
+        same_figures(r, 1, "what others see meanwhile")
+        cur.execute("ROLLBACK")
+    equal(segments(r), before, "segments after a rollback")
+    same_figures(r, 1, "figures after a rollback")
+    # a load that is rolled back by its own session, and one whose savepoint is
+    for end in ("ROLLBACK", "COMMIT"):
+        with r.connect("t") as db:
+            cur = db.cursor()
+            cur.execute("BEGIN TRANSACTION; SAVE TRANSACTION s")
+            db.bulk_copy("dbo.t", [(i, "w" * 40, None) for i in range(ROWS)], column_ids=[1, 2, 3])
+            cur.execute("SELECT COUNT(*) FROM dbo.t")
+            equal(cur.fetchall(), [(2 * ROWS,)], "seen within")
+            cur.execute("ROLLBACK TRANSACTION s" if end == "COMMIT" else "PRINT 'on'")
+            cur.execute(end)
+        equal(segments(r), before, "segments after " + end)
+        same_figures(r, 1, "figures after " + end)
+
+
+def test_an_open_query_reads_on(r):
+    """What a query began to read stays until it is through, though the table has been changed meanwhile."""
+    prepare(r, 2)
+    with r.connect("t") as db:
+        cur = db.cursor()
+        cur.execute("SELECT id, v, d FROM dbo.t")
+        first = cur.fetchmany(10)
+        r.sql("DELETE FROM dbo.t WHERE id < 1000")
+        check(segments(r), "files are still there")
+        rest = cur.fetchall()
+        equal(len(first) + len(rest), 2 * ROWS, "rows of the query")
+    equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(2 * (ROWS - 1000),)], "rows afterwards")
+    wait_until("the files are gone", 10, lambda: segments(r) == [])
+
+
+def test_after_a_kill(r):
+    """Committed rows are there, files of nobody go at the next start."""
+    prepare(r)
+    kept = segments(r)
+    r.kill_server()
+    r.server.stdout.close()
+    for name in ("5-0123456789abcdef", "4711-0123456789abcdef", "nonsense"):
+        open(os.path.join(r.data, "segments", name), "wb").close()
+    r.start()
+    equal(segments(r), kept, "segments after the start")
+    same_figures(r, 1, "figures after the start")
+
+
+def test_a_damaged_file_is_an_error(r):
+    prepare(r)
+    path = os.path.join(r.data, "segments", segments(r)[0])
+    os.truncate(path, os.path.getsize(path) // 2)
+    r.fullrack("query", "SELECT COUNT(*) FROM dbo.t", exit=1)
+    check("Msg 824" in r.err or "824" in r.err, "message", r.err)
+    r.sql("DROP TABLE dbo.t")
+
+
+def test_tables_that_have_none(r):
+    """Where rows need a key, a counter or a look at each other they are written one by one."""
+    for ddl in ("CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY, v nvarchar(60) NULL, d decimal(10,2) NULL)",
+                "CREATE TABLE dbo.t (id int NOT NULL, v nvarchar(60) NULL, d decimal(10,2) NULL, INDEX ix (id))",
+                "CREATE TABLE dbo.t (id int NOT NULL, v nvarchar(60) NULL, d decimal(10,2) NULL, n int IDENTITY(1,1))",
+                "CREATE TABLE dbo.t (id int NOT NULL, v nvarchar(60) NULL, d decimal(10,2) NULL, r rowversion)"):
+        prepare(r, 1, ddl)
+        equal(segments(r), [], "segments of " + ddl)
+        equal(r.sql("SELECT COUNT(*), COUNT(DISTINCT id) FROM dbo.t"), [(ROWS, ROWS)], "rows of " + ddl)
+
+
+def test_loads_at_once(r):
+    """All of them end side by side; every row once, whoever reads meanwhile."""
+    r.fresh(DDL)
+    files = [source(r, "rows%d.txt" % i) for i in range(6)]
+    seen, stop = [], threading.Event()
+
+    def read():
+        with r.connect("t") as db:
+            cur = db.cursor()
+            while not stop.is_set():
+                cur.execute("SELECT (SELECT COALESCE(SUM(rows_loaded), 0) FROM dbo.fullrack_ledger), COUNT(*) FROM dbo.t")
+                seen.append(cur.fetchall()[0])
+    r.json("load", "dbo.t", r.file("one.txt", "1\ta\t1\n"))      # makes the ledger
+    r.sql("DELETE FROM dbo.fullrack_ledger; DELETE FROM dbo.t")
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        d = r.json("load", "dbo.t", *files, "--workers", "3", "-b", "15000")
+    finally:
+        stop.set()
+        reader.join()
+    equal(d["rows"], 6 * ROWS, "rows")
+    check(seen, "the reader has seen something")
+    ledger = dict((n, m) for n, m in seen if n != m)
+    equal(ledger, {}, "ledger and table agree in every statement")
+    equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(6 * ROWS,)], "rows")
+
+
+if __name__ == "__main__":
+    main(tests_of(sys.modules[__name__]), "--schedulers", "4")
