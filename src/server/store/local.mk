@@ -1,5 +1,6 @@
 libfrserver_a_SOURCES += \
-	src/server/store/store.c src/server/store/store.h \
+	src/server/store/store.c src/server/store/store.h src/server/store/store_priv.h \
+	src/server/store/database.c \
 	src/server/store/catalog.c src/server/store/catalog.h src/server/store/catalog_priv.h \
 	src/server/store/catalog_load.c \
 	src/server/store/handle.c src/server/store/handle.h \

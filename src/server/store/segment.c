@@ -376,7 +376,7 @@ static int seg_connect(sqlite3 *db, void *aux, int argc, const char *const *argv
         at = (size_t)sprintf(sql, "CREATE TABLE x(table_id HIDDEN");
         for (int i = 1; i <= MAX_COLUMN_ID; i++)
             at += (size_t)sprintf(sql + at, ",c%d", i);
-        strcpy(sql + at, ")");
+        memcpy(sql + at, ")", 2);
         rc = sqlite3_declare_vtab(db, sql);
     }
     free(sql);

@@ -1,0 +1,46 @@
+/* store_priv.h - the structs of store.c and database.c. */
+#ifndef FRD_STORE_STORE_PRIV_H
+#define FRD_STORE_STORE_PRIV_H
+
+#include "server/store/store.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { STORE_PATH_BYTES = 4096, NAME_BYTES = CATALOG_NAME_CHARS * 4 + 1 };
+
+struct identity {
+    int32_t table_id;
+    int64_t last;
+};
+
+struct database {
+    struct store *store;
+    int32_t id;
+    char name[NAME_BYTES];
+    char path[STORE_PATH_BYTES];
+    uint32_t collation;
+    int64_t created;
+    struct wlock *lock;
+    atomic_bool dropped;
+    atomic_llong stamp;
+    pthread_mutex_t
+        mutex; /* guards what follows; innermost, nothing is called under it */
+    struct catalog *catalog;
+    struct identity *identities;
+    size_t nidentities, identities_room;
+};
+
+struct store {
+    char dir[STORE_PATH_BYTES];
+    char spool[STORE_PATH_BYTES];
+    int lock_fd;
+    bool discard;
+    struct wlock_graph *graph;
+    pthread_mutex_t mutex; /* guards the list; database.mutex may be taken inside */
+    struct database *dbs[STORE_MAX_DATABASES];
+    size_t ndbs;
+    struct segment_files *segments;
+};
+
+#endif
