@@ -6,6 +6,7 @@ libfrclient_a_SOURCES = \
 	src/db/connect.c src/db/connect.h \
 	src/db/session.c src/db/session_priv.h \
 	src/db/table.c src/db/table.h \
+	src/db/ddl.c src/db/ddl_word.c src/db/ddl_column.c src/db/ddl.h src/db/ddl_priv.h \
 	src/db/bcp.c src/db/bcp.h \
 	src/db/script.c src/db/script.h \
 	src/db/statements.h

@@ -148,37 +148,90 @@ static int64_t number_of(const struct fr_sql_row *row, size_t i, int64_t fallbac
     return row->values[i] == NULL ? fallback : strtoll(row->values[i], NULL, 10);
 }
 
+struct fr_column *fr_table_add_column(struct fr_table *t, const char *name,
+                                      const char *type_name, struct fr_err *err)
+{
+    struct fr_column *c;
+
+    if (t->column_count == MAX_TABLE_COLUMNS) {
+        (void)fr_err_set(err, FR_EDATA, "more than %d columns", MAX_TABLE_COLUMNS);
+        return NULL;
+    }
+    if ((t->column_count & (t->column_count - 1)) == 0) {
+        size_t room = t->column_count == 0 ? 1 : t->column_count * 2;
+        struct fr_column *grown = realloc(t->columns, room * sizeof *grown);
+
+        if (grown == NULL) {
+            (void)fr_err_set(err, FR_ENOMEM, "no memory for a table's columns");
+            return NULL;
+        }
+        t->columns = grown;
+    }
+    c = &t->columns[t->column_count];
+    memset(c, 0, sizeof *c);
+    c->name = strdup(name);
+    c->type_name = strdup(type_name);
+    c->column_id = (int32_t)++t->column_count;
+    if (c->name == NULL || c->type_name == NULL) {
+        (void)fr_err_set(err, FR_ENOMEM, "no memory for a table's columns");
+        return NULL;
+    }
+    c->type = type_of_name(type_name);
+    c->computed = is_rowversion(type_name);
+    return c;
+}
+
+const char *fr_column_type_text(const struct fr_column *c, char out[FR_TYPE_TEXT_BYTES])
+{
+    int unit = c->type == FR_TYPE_NCHAR || c->type == FR_TYPE_NVARCHAR ? 2 : 1;
+
+    switch (c->type) {
+    case FR_TYPE_CHAR:
+    case FR_TYPE_VARCHAR:
+    case FR_TYPE_NCHAR:
+    case FR_TYPE_NVARCHAR:
+    case FR_TYPE_BINARY:
+    case FR_TYPE_VARBINARY:
+        if (c->max_bytes < 0)
+            snprintf(out, FR_TYPE_TEXT_BYTES, "%s(max)", c->type_name);
+        else
+            snprintf(out, FR_TYPE_TEXT_BYTES, "%s(%d)", c->type_name,
+                     c->max_bytes / unit);
+        break;
+    case FR_TYPE_DECIMAL:
+        snprintf(out, FR_TYPE_TEXT_BYTES, "%s(%d,%d)", c->type_name, c->precision,
+                 c->scale);
+        break;
+    case FR_TYPE_TIME:
+    case FR_TYPE_DATETIME2:
+    case FR_TYPE_DATETIMEOFFSET:
+        snprintf(out, FR_TYPE_TEXT_BYTES, "%s(%d)", c->type_name, c->scale);
+        break;
+    default:
+        snprintf(out, FR_TYPE_TEXT_BYTES, "%s", c->type_name);
+    }
+    return out;
+}
+
 static fr_status take_column(void *ctx, const struct fr_sql_row *row, struct fr_err *err)
 {
     struct fr_table *t = ctx;
-    struct fr_column *grown, *c;
+    struct fr_column *c;
     const char *type_name;
 
     if (row->columns != 13 || row->values[1] == NULL ||
         t->column_count == MAX_TABLE_COLUMNS)
         return fr_err_set(err, FR_EPROTO,
                           "the server's description of the columns is not understood");
-    if ((t->column_count & (t->column_count - 1)) == 0) {
-        size_t room = t->column_count == 0 ? 1 : t->column_count * 2;
-
-        grown = realloc(t->columns, room * sizeof *grown);
-        if (grown == NULL)
-            return fr_err_set(err, FR_ENOMEM, "no memory for a table's columns");
-        t->columns = grown;
-    }
-    c = &t->columns[t->column_count];
-    memset(c, 0, sizeof *c);
     type_name = row->values[2] == NULL ? "CLR type" : row->values[2];
-    c->name = strdup(row->values[1]);
-    c->type_name = strdup(type_name);
-    t->column_count++;
+    c = fr_table_add_column(t, row->values[1], type_name, err);
+    if (c == NULL)
+        return FR_ENOMEM;
     if (row->values[12] != NULL)
         c->collation = strdup(row->values[12]);
-    if (c->name == NULL || c->type_name == NULL ||
-        (row->values[12] != NULL && c->collation == NULL))
+    if (row->values[12] != NULL && c->collation == NULL)
         return fr_err_set(err, FR_ENOMEM, "no memory for a table's columns");
     c->column_id = (int32_t)number_of(row, 0, 0);
-    c->type = type_of_name(type_name);
     c->kind = (enum fr_column_kind)number_of(row, 11, FR_COLUMN_PLAIN);
     c->max_bytes = (int32_t)number_of(row, 3, 0);
     c->precision = (uint8_t)number_of(row, 4, 0);

@@ -44,6 +44,13 @@ struct fr_table {
 fr_status fr_table_describe(struct fr_sql *s, const char *name, struct fr_table **out,
                             struct fr_err *err);
 void fr_table_free(struct fr_table **tp);
+/* One column more, zeroed but for name, type and id; for those who make a description of
+ * their own.  NULL: err says why. */
+struct fr_column *fr_table_add_column(struct fr_table *t, const char *name,
+                                      const char *type_name, struct fr_err *err);
+/* "nvarchar(40)", "decimal(9,2)"; out is returned. */
+enum { FR_TYPE_TEXT_BYTES = 160 };
+const char *fr_column_type_text(const struct fr_column *c, char out[FR_TYPE_TEXT_BYTES]);
 
 /* A batch of about a million rows goes best into a heap, minimally logged, or fills a
  * row group of a columnstore. */
