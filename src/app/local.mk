@@ -7,6 +7,8 @@ fullrack_SOURCES = \
 	src/app/cut.c src/app/cut.h \
 	src/app/lineitem.c src/app/lineitem.h \
 	src/app/cmd_add.c \
+	src/app/cmd_check.c src/app/check.h \
+	src/app/suggest.c \
 	src/app/cmd_gen.c \
 	src/app/cmd_init.c \
 	src/app/cmd_load.c \

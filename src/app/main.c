@@ -21,6 +21,11 @@ static const struct command commands[] = {
     {"cancel", "[TASK...]", "stop tasks; what they committed stays",
      "  fullrack cancel 17 18 -S db1 -U etl\n", CONTROL | FR_GROUP_TASKS, 0, SIZE_MAX,
      command_cancel},
+    {"check", "TABLE FILE...", "judge files' rows as load would, without loading them",
+     "  fullrack check -S db1 -U etl -d sales dbo.city cities.csv\n"
+     "  fullrack check dbo.city cities.csv --ddl city.sql -e bad\n"
+     "  fullrack check dbo.city cities.csv --suggest-table\n",
+     SERVER | FR_GROUP_LOAD | FR_GROUP_CHECK, 2, SIZE_MAX, command_check},
     {"gen", "lineitem", "make TPC-H LineItem files",
      "  fullrack gen lineitem --rows 1000000 --files 8 --dir data\n",
      FR_GROUP_OUTPUT | FR_GROUP_GEN, 1, 1, command_gen},

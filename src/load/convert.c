@@ -118,7 +118,10 @@ enum fr_conversion fr_refuse(struct fr_reason *reason, const char *fmt, ...)
 
 enum fr_conversion fr_refuse_utf8(struct fr_reason *reason, size_t at)
 {
-    return fr_refuse(reason, "is not valid UTF-8 at its byte %zu", at + 1);
+    return fr_refuse(
+        reason,
+        "is not valid UTF-8 at its byte %zu (the file's encoding is given with -C)",
+        at + 1);
 }
 
 static bool is_blank(char c)

@@ -251,6 +251,7 @@ fr_status fr_load_attempt(const struct fr_load_job *given, struct fr_sql **sessi
                        .ledger = job->options->ledger_choice == 0};
     uint64_t cpu = fr_clock_process_cpu_ns(), started_ms = fr_clock_ms();
     struct fr_head end = {0};
+    struct fr_table *described = NULL;
     bool in_doubt;
     fr_status st;
 
@@ -265,8 +266,9 @@ fr_status fr_load_attempt(const struct fr_load_job *given, struct fr_sql **sessi
     st = open_source(&l, err);
     if (st == FR_OK)
         st = loader_open_session(&l, err);
-    if (st == FR_OK)
-        st = fr_table_describe(*session, job->table, &l.table, err);
+    if (st == FR_OK && job->described == NULL)
+        st = fr_table_describe(*session, job->table, &described, err);
+    l.table = job->described != NULL ? job->described : described;
     if (st == FR_OK)
         st = job->engine->check(l.table->columns, l.table->column_count, err);
     if (st == FR_OK)
@@ -299,7 +301,7 @@ fr_status fr_load_attempt(const struct fr_load_job *given, struct fr_sql **sessi
     fr_source_close(&l.opened);
     fr_reject_close(&l.reject);
     fr_plan_free(&l.plan);
-    fr_table_free(&l.table);
+    fr_table_free(&described);
     free(l.fields);
     free(l.header);
     return st;

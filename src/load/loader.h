@@ -32,9 +32,13 @@ struct fr_load_progress {
     _Atomic int scheduler_moves;
 };
 
+struct fr_plan;   /* load/plan.h */
+struct fr_record; /* load/split.h */
+
 struct fr_load_job {
-    const char *source; /* path, or - */
-    const char *table;  /* as the user wrote it */
+    const char *source;               /* path, or - */
+    const char *table;                /* as the user wrote it */
+    const struct fr_table *described; /* NULL: the server is asked for it */
     const struct fr_load_options *options;
     const struct fr_bulk_engine *engine;
     struct fr_head_key key;
@@ -48,6 +52,10 @@ struct fr_load_job {
      * and reason.  May be NULL. */
     void (*on_reject)(void *ctx, const char *text);
     void *ctx;
+    /* Told of every rejected row.  May be NULL. */
+    void (*on_refused)(void *ctx, const struct fr_plan *plan,
+                       const struct fr_record *rec);
+    void *refused_ctx;
     const _Atomic int *stop; /* enum fr_stop; NULL = never */
     struct fr_load_progress *progress;
     bool observe_scheduler; /* read the own scheduler after each batch */

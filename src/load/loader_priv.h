@@ -12,7 +12,7 @@ struct loader {
     const struct fr_load_job *job;
     struct fr_load_result *result;
     struct fr_sql **session;
-    struct fr_table *table;
+    const struct fr_table *table;
     struct fr_plan *plan;
     struct fr_reader *reader;
     struct fr_reject *reject;

@@ -24,6 +24,9 @@ libfrclient_a_SOURCES += \
 	src/load/direct.c src/load/direct.h src/load/digits.h \
 	src/load/reject.c src/load/reject.h \
 	src/load/ledger.c src/load/ledger.h \
+	src/load/check.c src/load/check.h \
+	src/load/suggest.c src/load/suggest.h src/load/shape.c \
+	src/load/suggest_value.c src/load/suggest_value.h \
 	src/load/loader.c src/load/loader.h src/load/loader_priv.h \
 	src/load/batch.c \
 	src/load/rows.c \

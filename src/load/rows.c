@@ -118,6 +118,8 @@ static fr_status reject_row(struct loader *l, const struct fr_record *rec,
                                   .why = bad};
 
     l->now.rejected++;
+    if (l->job->on_refused != NULL)
+        l->job->on_refused(l->job->refused_ctx, l->plan, rec);
     if (l->reject != NULL) {
         fr_status st = fr_reject_add(l->reject, &row, err);
 

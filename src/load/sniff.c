@@ -191,9 +191,8 @@ static bool is_utf8(const char *p, size_t n, bool whole)
     return true;
 }
 
-/* The sample as UTF-8; *copy is the caller's to free. */
-static fr_status decode(const struct fr_sample *sample, struct sniffer *s, char **copy,
-                        struct fr_err *err)
+fr_status sniff_decode(const struct fr_sample *sample, struct sniffer *s, char **copy,
+                       struct fr_err *err)
 {
     struct fr_recoder *decoder = NULL;
     size_t room = sample->n * UTF8_PER_BYTE, left = sample->n;
@@ -253,7 +252,7 @@ fr_status fr_sniff(const struct fr_sample *sample, const struct fr_load_options 
     out->header = o->header < 0 ? FR_HEADER_NONE : (enum fr_header)o->header;
     if (!fr_sniff_is_asked(o))
         return FR_OK;
-    st = decode(sample, &s, &copy, err);
+    st = sniff_decode(sample, &s, &copy, err);
     if (st == FR_OK)
         st = sniff_reserve(&s, err);
     if (st == FR_OK) {

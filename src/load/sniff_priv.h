@@ -43,6 +43,10 @@ bool sniff_takes(const struct sniffer *s, size_t n);
 fr_status sniff_reserve(struct sniffer *s, struct fr_err *err);
 void sniff_release(struct sniffer *s);
 
+/* The sample as UTF-8 into s; *copy is the caller's to free. */
+fr_status sniff_decode(const struct fr_sample *sample, struct sniffer *s, char **copy,
+                       struct fr_err *err);
+
 /* A word that may be the name of a column: no number, no date. */
 bool fr_sniff_looks_like_name(const char *p, size_t n);
 
