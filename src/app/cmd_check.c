@@ -259,16 +259,18 @@ static void print_json(const struct run *run)
     json_decref(doc);
 }
 
-static fr_status check_files(struct fr_settings *s, const struct target *to,
-                             const struct sources *list, int *exit_status,
-                             struct fr_err *err)
+/* The exit status. */
+static int check_files(struct fr_settings *s, const struct target *to,
+                       const struct sources *list, struct fr_err *err)
 {
     struct run run = {.s = s, .to = to, .list = list, .files = json_array()};
     fr_status st = FR_OK;
 
     run.longest = calloc(to->table->column_count, sizeof *run.longest);
-    if (run.longest == NULL)
-        st = fr_err_set(err, FR_ENOMEM, "no memory for the columns");
+    if (run.longest == NULL) {
+        json_decref(run.files);
+        return fr_status_exit(fr_err_set(err, FR_ENOMEM, "no memory for the columns"));
+    }
     for (size_t i = 0; st == FR_OK && i < list->count; i++)
         st = check_file(&run, list->items[i], err);
     if (st == FR_OK && s->json)
@@ -280,10 +282,9 @@ static fr_status check_files(struct fr_settings *s, const struct target *to,
     /* it was told */
     if (st == FR_OK || st == FR_EINTR)
         fr_err_clear(err);
-    *exit_status = st == FR_OK ? run.exit_status : fr_status_exit(st);
     json_decref(run.files);
     free(run.longest);
-    return st;
+    return st == FR_OK ? run.exit_status : fr_status_exit(st);
 }
 
 static fr_status check_sources(const struct fr_settings *s, const struct sources *list,
@@ -327,7 +328,7 @@ int command_check(struct fr_settings *s, struct fr_arguments *args, struct fr_er
                                           err);
     }
     if (st == FR_OK)
-        st = check_files(s, &to, &list, &exit_status, err);
+        exit_status = check_files(s, &to, &list, err);
     else
         exit_status = fr_status_exit(st);
     fr_table_free(&to.table);

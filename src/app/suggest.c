@@ -109,7 +109,8 @@ static fr_status read_file(struct suggestion *g, const char *path, struct fr_sha
 static fr_status read_source(struct suggestion *g, const char *path, bool may_head,
                              struct fr_err *err)
 {
-    struct fr_shape other, *shape = g->first.table == NULL ? &g->first : &other;
+    struct fr_shape other = {.table = NULL},
+                    *shape = g->first.table == NULL ? &g->first : &other;
     fr_status st = fr_shape_find(path, &g->s->load, may_head, shape, err);
 
     if (st != FR_OK)
@@ -238,8 +239,11 @@ int check_suggest(struct fr_settings *s, const char *name, const struct sources 
     fr_status st = FR_OK;
 
     fr_buf_init(&sql, SQL_MAX_BYTES);
-    if (paths == NULL || kept == NULL)
-        st = fr_err_set(err, FR_ENOMEM, "no memory for the files");
+    if (paths == NULL || kept == NULL) {
+        free(paths);
+        free(kept);
+        return fr_status_exit(fr_err_set(err, FR_ENOMEM, "no memory for the files"));
+    }
     for (size_t i = 0; st == FR_OK && i < list->count; i++)
         st = keep_stream(list->items[i], &paths[i], &kept[i], err);
     if (st == FR_OK)
@@ -254,7 +258,7 @@ int check_suggest(struct fr_settings *s, const char *name, const struct sources 
         fr_log(FR_LOG_WARN, "%lld rows do not fit into this table",
                (long long)g.rejected);
     forget(&g);
-    for (size_t i = 0; paths != NULL && kept != NULL && i < list->count; i++) {
+    for (size_t i = 0; i < list->count; i++) {
         free(paths[i]);
         if (kept[i] != NULL)
             fclose(kept[i]);

@@ -96,7 +96,7 @@ static fr_status take_number(struct ddl *d, int64_t min, int64_t max, int64_t *o
 static fr_status take_length(struct ddl *d, const struct ddl_type *type,
                              struct fr_column *c, struct fr_err *err)
 {
-    int64_t n;
+    int64_t n = 0;
 
     if (ddl_at(d, "max") && strncasecmp(type->name, "var", 3) != 0 &&
         strncasecmp(type->name, "nvar", 4) != 0)

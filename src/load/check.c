@@ -20,6 +20,7 @@ struct check_session {
 struct check_copy {
     struct fr_bulk bulk; /* first */
     struct check_session *session;
+    unsigned char **memory; /* per column: its cell; owned, each owned */
     int64_t rows;
 };
 
@@ -60,29 +61,30 @@ static bool has_length(const struct fr_column *c)
     return is_text(c) || (c->type >= FR_TYPE_BINARY && c->type <= FR_TYPE_IMAGE);
 }
 
-static fr_status set_memory(struct fr_cell *cell, size_t bytes, struct fr_err *err)
+static fr_status set_memory(struct check_copy *c, size_t i, size_t bytes,
+                            struct fr_err *err)
 {
-    int32_t null = FR_CELL_NULL;
-    bool fresh = cell->length == NULL;
-    /* the length lies in front of the value, and the value where any type may lie */
-    unsigned char *memory =
-        realloc(fresh ? NULL : (unsigned char *)cell->length - 4, bytes + 8);
+    unsigned char *memory = realloc(c->memory[i], bytes + 8);
+    struct fr_cell *cell = &c->bulk.cells[i];
+    bool fresh = c->memory[i] == NULL;
 
     if (memory == NULL)
         return fr_err_set(err, FR_ENOMEM, "no memory for a value of %zu bytes", bytes);
+    c->memory[i] = memory;
+    /* the value lies where any type may lie */
     cell->length = (int32_t *)(void *)(memory + 4);
     cell->data = memory + 8;
     cell->capacity_bytes = bytes;
     if (fresh)
-        memcpy(cell->length, &null, sizeof null);
+        *cell->length = FR_CELL_NULL;
     return FR_OK;
 }
 
 static void copy_free(struct check_copy *c)
 {
-    for (size_t i = 0; c->bulk.cells != NULL && i < c->bulk.columns; i++)
-        if (c->bulk.cells[i].length != NULL)
-            free((unsigned char *)c->bulk.cells[i].length - 4);
+    for (size_t i = 0; c->memory != NULL && i < c->bulk.columns; i++)
+        free(c->memory[i]);
+    free(c->memory);
     free(c->bulk.cells);
     free(c);
 }
@@ -94,7 +96,7 @@ static fr_status check_grow(struct fr_bulk *b, size_t column, size_t bytes,
 
     while (room < bytes)
         room *= 2;
-    return set_memory(&b->cells[column], room, err);
+    return set_memory((struct check_copy *)b, column, room, err);
 }
 
 static fr_status check_send(struct fr_bulk *b, struct fr_err *err)
@@ -154,11 +156,14 @@ static fr_status check_begin(struct fr_sql *s, const struct fr_bulk_target *targ
     c->bulk.ops = &copy_ops;
     c->bulk.columns = target->column_count;
     c->bulk.cells = calloc(target->column_count + 1, sizeof *c->bulk.cells);
-    if (c->bulk.cells == NULL)
-        st = fr_err_set(err, FR_ENOMEM, "no memory for a check");
+    c->memory = calloc(target->column_count + 1, sizeof *c->memory);
+    if (c->bulk.cells == NULL || c->memory == NULL) {
+        copy_free(c);
+        return fr_err_set(err, FR_ENOMEM, "no memory for a check");
+    }
     for (size_t i = 0; st == FR_OK && i < target->column_count; i++)
         if (target->is_sent[i])
-            st = set_memory(&c->bulk.cells[i], CELL_BYTES, err);
+            st = set_memory(c, i, CELL_BYTES, err);
     if (st == FR_OK)
         *out = &c->bulk;
     else

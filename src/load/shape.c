@@ -16,11 +16,14 @@ static fr_status add_column(struct fr_table *t, const char *name, size_t n,
 {
     char text[FR_NAME_MAX_BYTES];
     struct fr_column *c;
+    size_t chars = 0;
 
     fr_trim_blanks(&name, &n);
+    for (size_t i = 0; i < n; i++)
+        chars += ((unsigned char)name[i] & 0xC0) != 0x80 ? 1 : 0;
     if (n == 0)
         snprintf(text, sizeof text, "c%zu", t->column_count + 1);
-    else if (n >= sizeof text || n > MAX_NAME_CHARS)
+    else if (n >= sizeof text || chars > MAX_NAME_CHARS)
         return fr_err_set(err, FR_EDATA, "its header: name %zu is too long for a column",
                           t->column_count + 1);
     else
@@ -113,6 +116,19 @@ static fr_status settle(const struct fr_sample *sample, bool may_head,
     return FR_OK;
 }
 
+static struct fr_table *new_table(void)
+{
+    struct fr_table *t = calloc(1, sizeof *t);
+
+    if (t == NULL)
+        return NULL;
+    t->quoted = strdup("[table]");
+    t->display = strdup("the table");
+    if (t->quoted == NULL || t->display == NULL)
+        fr_table_free(&t);
+    return t;
+}
+
 fr_status fr_shape_find(const char *path, const struct fr_load_options *given,
                         bool may_head, struct fr_shape *shape, struct fr_err *err)
 {
@@ -134,16 +150,9 @@ fr_status fr_shape_find(const char *path, const struct fr_load_options *given,
     if (st == FR_OK)
         st = sniff_reserve(&s, err);
     if (st == FR_OK) {
-        shape->table = calloc(1, sizeof *shape->table);
-        if (shape->table == NULL)
-            st = fr_err_set(err, FR_ENOMEM, "no memory for a table");
-    }
-    if (st == FR_OK) {
-        shape->table->quoted = strdup("[table]");
-        shape->table->display = strdup("the table");
-        st = shape->table->quoted != NULL && shape->table->display != NULL
-                 ? take_shape(&s, shape, err)
-                 : fr_err_set(err, FR_ENOMEM, "no memory for a table");
+        shape->table = new_table();
+        st = shape->table != NULL ? take_shape(&s, shape, err)
+                                  : fr_err_set(err, FR_ENOMEM, "no memory for a table");
     }
     sniff_release(&s);
     free(copy);
