@@ -1,6 +1,7 @@
 /* fullrack check: files against a table, without loading them; or a table for them. */
 #include "app/check.h"
 #include "app/command.h"
+#include "app/cut.h"
 #include "app/open.h"
 #include "app/sources.h"
 #include "base/log.h"
@@ -115,8 +116,8 @@ static void print_file(const char *source, const struct fr_check_result *r,
 struct run {
     const struct fr_settings *s;
     const struct target *to;
-    const struct sources *list;
-    size_t *longest; /* per column */
+    const struct cut *cut; /* the sources, each whole */
+    size_t *longest;       /* per column */
     json_t *files;
     int64_t rows, rejected, skipped;
     int exit_status;
@@ -124,8 +125,10 @@ struct run {
 
 /* A file that cannot be read, or has more bad rows than -m, is told and the next one
  * looked at. */
-static fr_status check_file(struct run *run, const char *source, struct fr_err *err)
+static fr_status check_file(struct run *run, const struct fr_rack_part *part,
+                            struct fr_err *err)
 {
+    const char *source = part->path;
     struct fr_load_options o = run->s->load;
     json_t *messages = json_array();
     struct fr_check_result r = {.rows = 0};
@@ -142,8 +145,8 @@ static fr_status check_file(struct run *run, const char *source, struct fr_err *
 
     if (o.max_errors == 0)
         o.max_errors = INT64_MAX;
-    if (o.error_file != NULL && run->list->count > 1) {
-        st = fr_reject_task_path(o.error_file, source, 0, &path, err);
+    if (o.error_file != NULL && run->cut->count > 1) {
+        st = fr_rack_reject_path(part, o.error_file, &path, err);
         o.error_file = path;
     }
     if (st == FR_OK)
@@ -261,9 +264,9 @@ static void print_json(const struct run *run)
 
 /* The exit status. */
 static int check_files(struct fr_settings *s, const struct target *to,
-                       const struct sources *list, struct fr_err *err)
+                       const struct cut *cut, struct fr_err *err)
 {
-    struct run run = {.s = s, .to = to, .list = list, .files = json_array()};
+    struct run run = {.s = s, .to = to, .cut = cut, .files = json_array()};
     fr_status st = FR_OK;
 
     run.longest = calloc(to->table->column_count, sizeof *run.longest);
@@ -271,8 +274,8 @@ static int check_files(struct fr_settings *s, const struct target *to,
         json_decref(run.files);
         return fr_status_exit(fr_err_set(err, FR_ENOMEM, "no memory for the columns"));
     }
-    for (size_t i = 0; st == FR_OK && i < list->count; i++)
-        st = check_file(&run, list->items[i], err);
+    for (size_t i = 0; st == FR_OK && i < cut->count; i++)
+        st = check_file(&run, &cut->parts[i], err);
     if (st == FR_OK && s->json)
         print_json(&run);
     if (st == FR_OK && !s->json && !s->quiet) {
@@ -299,13 +302,14 @@ static fr_status check_sources(const struct fr_settings *s, const struct sources
         return fr_err_set(err, FR_EARG,
                           "--suggest-table makes a table, --ddl gives one: give one of "
                           "them");
-    return sources_check_reject_names(list, s->load.error_file, err);
+    return FR_OK;
 }
 
 int command_check(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err)
 {
     struct sources list = {0};
     struct target to = {.engine = NULL};
+    struct cut cut = {0};
     int exit_status = 1;
     fr_status st;
 
@@ -328,9 +332,14 @@ int command_check(struct fr_settings *s, struct fr_arguments *args, struct fr_er
                                           err);
     }
     if (st == FR_OK)
-        exit_status = check_files(s, &to, &list, err);
+        st = cut_sources(s, &list, to.table, &cut, err);
+    if (st == FR_OK)
+        st = cut_check_reject_names(&cut, s->load.error_file, err);
+    if (st == FR_OK)
+        exit_status = check_files(s, &to, &cut, err);
     else
         exit_status = fr_status_exit(st);
+    cut_free(&cut);
     fr_table_free(&to.table);
     sources_free(&list);
     return exit_status;

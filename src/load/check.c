@@ -1,6 +1,7 @@
 #include "load/check.h"
 
 #include "base/utf8.h"
+#include "load/layout.h"
 #include "load/plan.h"
 
 #include <stdlib.h>
@@ -227,10 +228,7 @@ fr_status fr_check_run(const struct fr_check *c, size_t *longest,
     struct check_session session = {.sql = {.ops = &session_ops},
                                     .check = c,
                                     .longest = longest,
-                                    .raw_fields =
-                                        c->options->format != FR_FORMAT_NATIVE &&
-                                        c->options->format != FR_FORMAT_FIXED &&
-                                        c->options->format_file == NULL};
+                                    .raw_fields = !fr_layout_is_wanted(c->options)};
     struct fr_bulk_engine engine = {.name = c->engine->name,
                                     .abilities = c->engine->abilities,
                                     .check = c->engine->check,
