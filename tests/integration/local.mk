@@ -6,6 +6,7 @@ INTEGRATION_TESTS = \
 	tests/integration/test_datasets.py \
 	tests/integration/test_encrypt.py \
 	tests/integration/test_engines.py \
+	tests/integration/test_exports.py \
 	tests/integration/test_layout.py \
 	tests/integration/test_load.py \
 	tests/integration/test_queue.py \
