@@ -212,11 +212,59 @@ static uint64_t marks_in_block(const char *p, char a, char b)
 }
 #endif
 
+/* Bit i: an odd number of the bits 0 to i is set. */
+static uint64_t parities(uint64_t bits)
+{
+    for (int shift = 1; shift < BLOCK_BYTES; shift *= 2)
+        bits ^= bits << shift;
+    return bits;
+}
+
+static uint64_t last_of(uint64_t at, uint64_t bits)
+{
+    return at + (uint64_t)(BLOCK_BYTES - 1 - __builtin_clzll(bits));
+}
+
+/*
+ * A block of a file where each quote turns inside to outside and back: true when each one
+ * that would open stands behind a terminator, or right behind one that would close, with
+ * which it is a doubled quote.  False: nothing is changed, look at the quotes one by one.
+ */
+static bool take_regular_block(struct csv_scan *c, uint64_t at, uint64_t quotes)
+{
+    const struct range_scan *s = c->s;
+    const char field = (char)s->field.bytes[0], row = (char)s->row.bytes[0];
+    bool inside = c->state == INSIDE;
+    uint64_t in = parities(quotes) ^ (inside ? ~UINT64_C(0) : 0);
+    uint64_t opening = quotes & in, closing = quotes & ~in;
+    uint64_t ends = marks_in_block(scan_at(s, at), field, row) << 1;
+    char before = at == 0 ? row : at > s->base ? *scan_at(s, at - 1) : (char)s->quote;
+    bool was_closed = c->state == BEHIND_QUOTE && c->closed + 1 == at;
+    uint64_t doubled = closing << 1 | (was_closed ? 1 : 0);
+
+    ends |= before == field || before == row ? 1 : 0;
+    if ((opening & ~(ends | doubled)) != 0)
+        return false;
+    if (closing != 0) {
+        c->closed = last_of(at, closing);
+        c->outside = c->closed + 1;
+    } else if (c->state == BEHIND_QUOTE) {
+        c->outside = c->closed + 1;
+    }
+    if ((opening & ends) != 0)
+        c->opened = last_of(at, opening & ends);
+    c->state = in >> (BLOCK_BYTES - 1) != 0        ? INSIDE
+               : closing >> (BLOCK_BYTES - 1) != 0 ? BEHIND_QUOTE
+                                                   : OUTSIDE;
+    return true;
+}
+
 static fr_status take_marks(struct csv_scan *c, uint64_t from, struct fr_err *err)
 {
     const struct range_scan *s = c->s;
     const char a = (char)(s->quote >= 0 ? s->quote : s->escape);
     const char b = (char)(s->escape >= 0 ? s->escape : s->quote);
+    bool regular = s->escape < 0 && s->field.length == 1 && s->row.length == 1;
     fr_status st = FR_OK;
 
     for (uint64_t at = from; st == FR_OK && at < s->limit; at += BLOCK_BYTES) {
@@ -226,6 +274,9 @@ static fr_status take_marks(struct csv_scan *c, uint64_t from, struct fr_err *er
 
         if (n >= BLOCK_BYTES) {
             found = marks_in_block(scan_at(s, at), a, b);
+            if (found == 0 || (regular && c->wanted > at + BLOCK_BYTES &&
+                               take_regular_block(c, at, found)))
+                continue;
         } else {
             memcpy(rest, scan_at(s, at), n);
             memset(rest + n, 0, sizeof rest - n);

@@ -1,6 +1,12 @@
 # Ratios against other clients in one run, and of the queue's procedures with few and many tasks; never a test.
+EXTRA_PROGRAMS = tests/bench/find_ranges
+tests_bench_find_ranges_SOURCES = tests/bench/find_ranges.c
+tests_bench_find_ranges_LDADD = libfrclient.a libfrbase.a $(ARCHIVE_LIBS)
+CLEANFILES += tests/bench/find_ranges$(EXEEXT)
 bench: all
+	$(MAKE) tests/bench/find_ranges$(EXEEXT)
 	$(srcdir)/tests/bench/bench.py
 	$(srcdir)/tests/bench/bench_claims.py --limit 1.5
-EXTRA_DIST += tests/bench/bench.py tests/bench/bench_claims.py
+	$(srcdir)/tests/bench/bench_split.py
+EXTRA_DIST += tests/bench/bench.py tests/bench/bench_claims.py tests/bench/bench_split.py
 .PHONY: bench
