@@ -76,6 +76,35 @@ def test_first_fitting_row_maps_all_ranges(r):
     equal((d["rows"], d["rejected"]), (100, 100), "rows and rejects")
 
 
+def test_what_auto_finds_holds_for_all_ranges(r):
+    """In the middle of the file stands what would be taken for another format by itself."""
+    r.fresh_control()
+    rows = ["id;v\n"] + ["%d;a\n" % i for i in range(1, 3001)] + ["%d;'a,b,c'\n" % i for i in range(3001, 6001)]
+    f = r.file("a.txt", "".join(rows))
+    for queued in (False, True):
+        fresh(r)
+        if queued:
+            d = r.json("add", "dbo.t", f, "--split", "4")
+            check("csv" in d["tasks"][3]["format"]["found"], "format of a queued range", d["tasks"][3])
+            d = r.json("run", "--workers", "2")
+        else:
+            d = r.json("load", "dbo.t", f, "--split", "4")
+            check("csv" in d["tasks"][3]["format"]["found"], "format of a range", d["tasks"][3])
+        equal((len(d["tasks"]), d["rows"], sum(t["skipped"] for t in d["tasks"])), (4, 6000, 1), "tasks, rows, header")
+        equal(in_table(r), expected(6000), "rows")
+        equal(r.sql("SELECT v FROM dbo.t WHERE id = 6000"), [("'a,b,c'",)], "a value of the last range")
+
+
+def test_encoding_of_a_byte_a_character(r):
+    fresh(r, "CREATE TABLE dbo.t (id int NOT NULL, v nvarchar(40) NULL)")
+    text = "".join("%d§Müll\n" % i for i in range(1, 1001)).encode("cp1252")
+    f = r.file("a.txt", b"\xfc" + text[1:2] + text[1:])   # the first row is bad: its byte is no digit
+    d = r.json("load", "dbo.t", f, "--format", "delimited", "-t", "§", "-C", "CP1252", "--split", "4", "-m", "1")
+    equal((len(d["tasks"]), d["rows"], d["rejected"]), (4, 999, 1), "tasks, rows, rejects")
+    equal(r.sql("SELECT DISTINCT v FROM dbo.t"), [("Müll",)], "value")
+    touching(d["tasks"], os.path.getsize(f))
+
+
 def test_rejects(r):
     fresh(r)
     bad = set(range(7, ROWS, 100))

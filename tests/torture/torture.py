@@ -40,7 +40,8 @@ class File:
 
     def __init__(self, rng, rack, number):
         self.number = number
-        self.keys, self.bad, lines = [], [], []
+        self.keys, self.bad, self.lines = [], [], []     # lines: (offset, text, key or None)
+        at = 0
         key = number * 1000000
         for _ in range(rng.randint(50, 9000)):
             key += 1
@@ -50,12 +51,23 @@ class File:
             else:
                 line = "%d|%d|%s\n" % (number, key, "v" * rng.randint(0, 60))
                 self.keys.append(key)
-            lines.append(line)
-        data = "".join(lines).encode()
+            self.lines.append((at, line, None if self.bad and line is self.bad[-1] else key))
+            at += len(line)
+        data = "".join(line for _, line, _ in self.lines).encode()
         self.is_packed = rng.random() < 0.15
         self.path = rack.file("f%d.tbl" % number + (".gz" if self.is_packed else ""),
                               gzip.compress(data, 1) if self.is_packed else data)
-        self.reject = self.path + ".bad"
+        self.parts = [Part(self, 0, None, self.path + ".bad")]
+
+
+class Part:
+    """What one task loads of a file: all of it, or a range."""
+
+    def __init__(self, file, start, end, reject):
+        lines = [l for l in file.lines if l[0] >= start and (end is None or l[0] < end)]
+        self.start, self.reject = start, reject
+        self.keys = [key for _, _, key in lines if key is not None]
+        self.bad = [text for _, text, key in lines if key is None]
 
 
 class Scenario:
@@ -90,16 +102,24 @@ class Scenario:
                 os.unlink(os.path.join(rack.dir, name))
         self.files = [File(rng, rack, i + 1) for i in range(rng.randint(2, 7))]
         self.lease = rng.choice([1, 1, 2])
-        self.options = ["-t", "|", "-b", str(rng.choice([20, 20, 50, 137, 400, 5000])), "-m", "1000000",
+        # few rows of a file are many ranges of it
+        self.split = rng.choice([[], [], ["--split", str(rng.randint(2, 5))], ["--split", "64K"]])
+        self.options = ["-t", "|", *self.split, "-b", str(rng.choice([20, 20, 50, 137, 400, 5000])), "-m", "1000000",
                         *self.engine]
 
     def add(self):
         rejects = os.path.join(self.rack.dir, "f.tbl.bad")
         doc = self.rack.json("add", "dbo.t", *[f.path for f in self.files], *self.options, "-e", rejects, "--max-attempts",
                              "1000")
-        for f, task in zip(self.files, doc["tasks"]):
-            equal(task["source"], f.path, "tasks in the order given")
-            f.reject = "%s.%s.%d" % (rejects, os.path.basename(f.path), task["task_id"])
+        for f in self.files:
+            tasks = [t for t in doc["tasks"] if t["source"] == f.path]
+            if "--split" in self.options and not f.is_packed and "64K" not in self.options:
+                equal(len(tasks), int(self.split[1]), "ranges of " + f.path)
+            f.parts = [Part(f, t["range_start"], t["range_end"], "%s.%s.%d" % (rejects, os.path.basename(f.path), t["task_id"]))
+                       for t in tasks]
+            SUMMARY["ranges"] += len(tasks) if len(tasks) > 1 else 0
+        order = [t["source"] for t in doc["tasks"]]
+        equal(list(dict.fromkeys(order)), [f.path for f in self.files], "tasks in the order given")
 
     def start_run(self):
         p = self.rack.spawn("run", "--workers", str(self.rng.randint(1, 4)), "--lease", str(self.lease), "-q",
@@ -183,11 +203,11 @@ class Scenario:
         return r.returncode == 0
 
     def a_task(self):
-        ids = self.rack.sql("SELECT task_id, source FROM dbo.work_queue ORDER BY task_id", "fullrack")
-        return self.rng.choice(ids) if ids else (None, None)
+        ids = self.rack.sql("SELECT task_id, source, range_start FROM dbo.work_queue ORDER BY task_id", "fullrack")
+        return self.rng.choice(ids) if ids else (None, None, None)
 
     def reset_task(self):
-        task, _ = self.a_task()
+        task = self.a_task()[0]
         if task is not None and self.may_double:
             self.reset(task)
 
@@ -199,16 +219,19 @@ class Scenario:
 
     def replay_task(self):
         """Cancel, take its rows out, reset: what a person does who wants a file anew."""
-        task, source = self.a_task()
+        task, source, start = self.a_task()
         if task is None:
             return
         self.admin("cancel", str(task), "-q")
         if self.rack.sql("SELECT state FROM dbo.work_queue WHERE task_id = %d" % task, "fullrack") != [("cancelled",)]:
             return
         f = [f for f in self.files if f.path == source][0]
-        self.rack.sql("DELETE FROM dbo.t WHERE f = %d" % f.number)
+        part = [p for p in f.parts if p.start == start][0]
+        if part.keys:
+            self.rack.sql("DELETE FROM dbo.t WHERE f = %d AND a BETWEEN %d AND %d" % (f.number, part.keys[0], part.keys[-1]))
         # what was taken out no longer counts; its head is done where the answer to the last COMMIT was lost
-        self.rack.sql("UPDATE dbo.fullrack_ledger SET rows_loaded = 0 WHERE state <> 'open' AND source = '%s'" % source)
+        self.rack.sql("UPDATE dbo.fullrack_ledger SET rows_loaded = 0 WHERE state <> 'open' AND source = '%s' AND range_start = %d"
+                      % (source, start))
         self.reset(task)
 
     def purge_done(self):
@@ -264,31 +287,34 @@ class Scenario:
         raise Failed("the queue is not drained after %d runs" % ROUNDS)
 
     def expected(self, f, closed):
-        """Count and sum of a file's keys: all of them once, and what closed heads had loaded from its start."""
+        """Count and sum of a file's keys: all of them once, and what closed heads had loaded from the start of a part."""
         n, total = len(f.keys), sum(f.keys)
-        for rows in closed:
+        for start, rows in closed:
+            part = [p for p in f.parts if p.start == start][0]
             n += rows
-            total += sum(f.keys[:rows])
+            total += sum(part.keys[:rows])
         return n, total, len(f.keys)
 
     def check_rejects(self, f):
-        if not f.bad and not os.path.exists(f.reject):
-            return
-        with open(f.reject, "rb") as file:
-            equal(file.read().decode(), "".join(f.bad), "reject file of " + f.path)
-        with open(f.reject + ".json") as file:
-            equal(len([json.loads(line) for line in file]), len(f.bad), "reasons of " + f.path)
+        for part in f.parts:
+            if not part.bad and not os.path.exists(part.reject):
+                continue
+            with open(part.reject, "rb") as file:
+                equal(file.read().decode(), "".join(part.bad), "reject file of %s from byte %d" % (f.path, part.start))
+            with open(part.reject + ".json") as file:
+                equal(len([json.loads(line) for line in file]), len(part.bad), "reasons of %s from byte %d" % (f.path, part.start))
 
     def check_end(self):
         sql = self.rack.sql
-        tasks = {r[0]: r[1:] for r in sql("SELECT source, state, rows_loaded, rows_rejected, load_id FROM dbo.work_queue",
-                                          "fullrack")}
+        tasks = {r[:2]: r[2:] for r in sql("SELECT source, range_start, state, rows_loaded, rows_rejected FROM dbo.work_queue",
+                                           "fullrack")}
         for f in self.files:
-            closed = [r[0] for r in sql("SELECT rows_loaded FROM dbo.fullrack_ledger WHERE state = 'closed' AND source = '%s'"
-                                        % f.path)]
+            closed = sql("SELECT range_start, rows_loaded FROM dbo.fullrack_ledger WHERE state = 'closed' AND source = '%s'"
+                         % f.path)
             got = sql("SELECT COUNT(*), COALESCE(SUM(a), 0), COUNT(DISTINCT a) FROM dbo.t WHERE f = %d" % f.number)[0]
             equal(tuple(got), self.expected(f, closed), "count, sum and distinct keys of %s (closed: %r)" % (f.path, closed))
-            equal(tasks[f.path][:3], ("done", len(f.keys), len(f.bad)), "queue row of " + f.path)
+            for p in f.parts:
+                equal(tasks[f.path, p.start], ("done", len(p.keys), len(p.bad)), "queue row of %s from byte %d" % (f.path, p.start))
             self.check_rejects(f)
         others = sql("SELECT COUNT(*) FROM dbo.t")[0][0]
         equal(others, sum(sql("SELECT COUNT(*) FROM dbo.t WHERE f = %d" % f.number)[0][0] for f in self.files), "all rows")
@@ -340,11 +366,10 @@ class LoadScenario(Scenario):
         self.runs.append(p)
         if self.load_id is None:
             line = p.stderr.readline()
+            while "is not cut into ranges" in line:
+                line = p.stderr.readline()
             check(line.startswith("load id "), "the load id comes first: %r" % line)
             self.load_id = line.split()[2]
-            for f in self.files:
-                f.reject = os.path.join(self.rack.dir, "f.tbl.bad")
-                f.reject += "." + os.path.basename(f.path) if len(self.files) > 1 else ""
         return p
 
     def torture(self):
@@ -375,6 +400,14 @@ class LoadScenario(Scenario):
             if code == 2 and sql_count(self.rack, "SELECT COUNT(*) FROM t.dbo.fullrack_ledger") == 0:
                 self.load_id = None
         raise Failed("the load is not through after %d tries" % ROUNDS)
+
+    def check_rejects(self, f):
+        """The ranges' reject files, one behind the other, are the file's."""
+        whole = os.path.join(self.rack.dir, "f.tbl.bad." + os.path.basename(f.path))
+        names = [n for n in ["%s.%d" % (whole, i) for i in range(1, 50)] if os.path.exists(n)] or [whole]
+        SUMMARY["load ranges"] += len(names) if len(names) > 1 else 0
+        equal("".join(open(n).read() for n in names), "".join(f.bad), "reject files of " + f.path)
+        equal(sum(len(open(n + ".json").readlines()) for n in names), len(f.bad), "reasons of " + f.path)
 
     def check_end(self):
         for f in self.files:
