@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """test_check.py - --format auto: what it finds, that it says so, and that a load which goes on finds the same; fullrack check."""
 import csv, datetime, decimal, gzip, io, json, os, random, signal, subprocess, sys, uuid
 from rack import BUILD, check, equal, main, signals_as_from_a_terminal, tests_of
