@@ -36,6 +36,7 @@ struct direct_column {
     uint64_t unit;  /* of decimals: 10^scale */
     bool takes_null;
     bool null_is_short;
+    bool is_text;
     bool empty_is_text; /* an unquoted empty field is '' */
     bool quoted_empty_is_text;
 };
@@ -200,6 +201,7 @@ static void init_column(struct direct_column *out, const struct fr_direct_field 
     out->null_is_short = c->type == FR_TYPE_CHAR || c->type == FR_TYPE_VARCHAR ||
                          c->type == FR_TYPE_NCHAR || c->type == FR_TYPE_NVARCHAR ||
                          c->type == FR_TYPE_BINARY || c->type == FR_TYPE_VARBINARY;
+    out->is_text = is_text;
     out->empty_is_text = is_text && o->empty == FR_EMPTY_EMPTY;
     out->quoted_empty_is_text = is_text && o->empty != FR_EMPTY_NULL;
     if (f->converter->format != NULL)
@@ -277,6 +279,8 @@ static unsigned char *put_by_cell(const struct direct_column *c, const struct fr
 static unsigned char *put_empty(const struct direct_column *c, const struct fr_field *f,
                                 unsigned char *at)
 {
+    if (f->is_nul && !c->is_text)
+        return NULL;
     if (!f->is_null && (f->quoted ? c->quoted_empty_is_text : c->empty_is_text))
         return c->null_is_short ? wire_put_u16(at, 0) : NULL;
     if (!c->takes_null)

@@ -19,6 +19,7 @@ enum {
     GUID_BYTES = 16
 };
 #define TICKS_PER_DAY UINT64_C(864000000000)
+#define TICKS_PER_MINUTE INT64_C(600000000)
 
 /* A value that has to go by its text: more precise than the column, say. */
 enum { BY_TEXT = FR_NEEDS_ROOM + 1 };
@@ -64,6 +65,7 @@ bool fr_native_read_moment(enum fr_host_type type, const char *p,
 {
     enum fr_host_type plain = plain_type(type);
     bool has_time = plain != FR_HOST_DATE, has_date = plain != FR_HOST_TIME;
+    int64_t local;
 
     *out = (struct fr_native_moment){0};
     if (is_freetds(type)) {
@@ -78,9 +80,15 @@ bool fr_native_read_moment(enum fr_host_type type, const char *p,
     }
     if (plain == FR_HOST_DATETIMEOFFSET)
         out->offset_min = (int16_t)fr_native_read_u64(p, 2);
-    return out->ticks < TICKS_PER_DAY && out->days >= DAYS_0001 &&
-           out->days <= DAYS_9999 && out->offset_min >= -MAX_OFFSET_MIN &&
-           out->offset_min <= MAX_OFFSET_MIN;
+    if (out->ticks >= TICKS_PER_DAY)
+        return false;
+    /* the local time has to be a date, too */
+    local = (int64_t)out->ticks + out->offset_min * TICKS_PER_MINUTE;
+    if ((local < 0 && out->days == DAYS_0001) ||
+        (local >= (int64_t)TICKS_PER_DAY && out->days == DAYS_9999))
+        return false;
+    return out->days >= DAYS_0001 && out->days <= DAYS_9999 &&
+           out->offset_min >= -MAX_OFFSET_MIN && out->offset_min <= MAX_OFFSET_MIN;
 }
 
 bool fr_native_read_decimal(enum fr_host_type type, const char *p, size_t n,

@@ -37,7 +37,7 @@ fr_status plan_map_column(struct fr_plan *p, size_t field, size_t column,
                           fr_table_list_columns(p->table, list, sizeof list));
     p->is_sent[column] = true;
     p->fields[field].column = column;
-    if (p->layout != NULL) {
+    if (p->layout != NULL && field < p->layout->count) {
         p->fields[field].host = p->layout->fields[field].type;
         if (p->fields[field].host > FR_HOST_NCHAR) {
             /* the text of native values is ours, whatever the options say of others */

@@ -239,6 +239,11 @@ static fr_status convert_field(struct fr_plan *p, const struct plan_field *pf,
         return refuse_row(bad, column, &f, "is longer than --max-field-bytes");
     if (f.is_null)
         return set_null(p, column, cell, bad);
+    if (f.is_nul && !pf->converter.is_text) {
+        /* no number or date is a NUL character */
+        f.n = pf->host == FR_HOST_NCHAR ? 2 : 1;
+        f.quoted = false;
+    }
     st = p->layout != NULL ? read_laid_out(p, pf, &f, bad, err)
                            : read_text(p, column, &f, bad, err);
     if (st != FR_OK)

@@ -266,7 +266,7 @@ static void add_bcp_field(struct fr_record *rec, const char *p, size_t n)
 
     add_field(rec, p, is_empty_text ? 0 : n);
     if (is_empty_text && rec->count <= FR_MAX_FIELDS)
-        rec->fields[rec->count - 1].quoted = true;
+        rec->fields[rec->count - 1].quoted = rec->fields[rec->count - 1].is_nul = true;
 }
 
 static enum fr_split_result next_bcp(const struct fr_splitter *s, const struct window *w,

@@ -44,6 +44,7 @@ struct fr_field {
     size_t n;
     bool quoted;
     bool is_null;    /* the file says so, in a layout with lengths in front */
+    bool is_nul;     /* bcp's '': one NUL character stands here, but n is 0 */
     bool has_quotes; /* doubled quotes or escapes inside: read with fr_field_unquote */
 };
 

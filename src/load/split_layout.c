@@ -180,7 +180,7 @@ static enum take take_prefixed(const struct seek *s)
         out.quoted = n == 0 && !out.is_null;
         if (s->layout->by_freetds && is_one_nul(f, out.p, out.n)) {
             out.n = 0;
-            out.quoted = true;
+            out.quoted = out.is_nul = true;
         }
     }
     got = expect_terminator(s, from + f->prefix_bytes + (size_t)(out.is_null ? 0 : n),
@@ -232,7 +232,7 @@ static enum take take_terminated(const struct seek *s)
         return bad_row(s, FR_BAD_FIELD, cut_off);
     if (is_one_nul(s->field, out.p, out.n)) {
         out.n = 0;
-        out.quoted = true;
+        out.quoted = out.is_nul = true;
     }
     return add(s, out, next);
 }

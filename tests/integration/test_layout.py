@@ -53,6 +53,18 @@ def test_what_freebcp_writes(r):
             same_rows(r, "%s, %s" % (null, engine))
 
 
+def test_what_freebcp_writes_for_nothing(r):
+    """'' and NULL in text, which differ; in varbinary they do not.  xml is text here."""
+    ddl = "CREATE TABLE %s (id int NOT NULL, a varchar(9) NULL, b nvarchar(9) NULL, c varchar(max) NULL, d ntext NULL, e varbinary(9) NULL, x xml NULL, s rowversion, y AS id * 2)"
+    for table in ("dbo.s", "dbo.t"):
+        r.fresh(ddl % table, table)
+    r.sql("INSERT INTO dbo.s (id, a, b, c, d, e, x) VALUES (1, '', N'', '', N'', 0x, '<a>\u00e9</a>'), (2, NULL, NULL, NULL, NULL, NULL, NULL)")
+    path = freebcp_out(r, "t.dbo.s", os.path.join(r.dir, "free.bcp"))
+    r.fullrack("load", "-q", "dbo.t", path, "--format", "native", "--native-writer", "freebcp")
+    got = r.sql("SELECT id, a, b, c, CAST(d AS nvarchar(9)), e, CAST(x AS nvarchar(99)) FROM dbo.t ORDER BY id")
+    equal(got, [(1, "", "", "", "", None, "<a>\u00e9</a>"), (2,) + (None,) * 6], "rows")
+
+
 # -- native files by hand, as Microsoft describes them
 
 NULL1, NULL2, NULL4, NULL8 = b"\xff", b"\xff" * 2, b"\xff" * 4, b"\xff" * 8
@@ -305,6 +317,9 @@ def test_text_format_file(r):
     wide = r.file("w.dat", "\ufeff\u00e9,|+|1\t2024-02-29\r\n".encode("utf-16-le"))
     r.fullrack("load", "-q", "dbo.t", wide, "-f", fmt)
     equal(r.sql("SELECT id FROM dbo.t"), [(1,)], "text that ends with terminators is in any encoding")
+    r.sql("DELETE FROM dbo.t")
+    r.fullrack("load", "-q", "dbo.t", r.file("z.dat", "\u20ac,|+|1\t2024-02-29\r\n".encode("cp1252")), "-f", fmt, "-C", "CP1252")
+    equal(r.sql("SELECT id, v FROM dbo.t"), [(1, "\u20ac")], "-C")
     r.fullrack("load", "dbo.t", r.file("y.dat", "a,|+|x\t\r\nb,|+|1\t\r\nc"), "-f", fmt, "-m", "2", "-e", os.path.join(r.dir, "y.rej"))
     with open(os.path.join(r.dir, "y.rej"), "rb") as f:
         equal(f.read(), b"a,|+|x\t\r\nc", "rejects")
@@ -384,7 +399,7 @@ def test_format_file_mistakes(r):
     check("none.fmt" in r.err, "no such file", r.err)
     fmt = r.file("m.fmt", good)
     for options in (("-f", fmt, "--format", "csv"), ("-f", fmt, "--format", "delimited"), ("-f", fmt, "-t", ","), ("-f", fmt, "--columns", "id"), ("--format", "fixed"),
-                    ("--format", "fixed", "--widths", "1,x"), ("--format", "fixed", "--widths", "1,2,3"), ("--widths", "1,2"), ("--format", "native", "-r", "\\n"),
+                    ("--format", "fixed", "--widths", "1,x"), ("--format", "fixed", "--widths", "1,2,3"), ("--format", "fixed", "--widths", "1", "--columns", "id,v,-,-"), ("--widths", "1,2"), ("--format", "native", "-r", "\\n"),
                     ("--unicode-native",), ("--format", "native", "--header", "skip")):
         r.fullrack("load", "dbo.t", data, *options, exit=2)
 
@@ -409,6 +424,12 @@ def test_empty_text_of_bcp(r):
         r.sql("DELETE FROM dbo.t")
         r.fullrack("load", "-q", "dbo.t", r.file("e.txt", "1\t\0\t\0\n2\t\t\n3\ta\0\t\0\0\n"), "--format", "bcp", "--engine", engine)
         equal(r.sql("SELECT id, v, w FROM dbo.t ORDER BY id"), [(1, "", ""), (2, None, None), (3, "a\0", "\0\0")], engine)
+    r.fresh("CREATE TABLE dbo.t (id int NULL, d date NULL)")
+    r.fullrack("load", "dbo.t", r.file("e.txt", "1\t\0\n"), "--format", "bcp", exit=1)
+    check("column d: \"\\x00\"" in r.err, "no date is a NUL character", r.err)
+    fmt = r.file("e.fmt", "9.0\n2\n1 SQLCHAR 0 9 \",\" 1 id \"\"\n2 SQLCHAR 0 9 \"\\n\" 2 d \"\"\n")
+    r.fullrack("load", "dbo.t", r.file("e.txt", "\0,\n"), "-f", fmt, exit=1)
+    check("column id: \"\\x00\"" in r.err, "nor a number", r.err)
 
 
 if __name__ == "__main__":
