@@ -417,6 +417,21 @@ def test_queue_with_a_format_file(r):
     equal(r.sql("SELECT id, v FROM dbo.t ORDER BY id"), [(1, "a"), (2, "b")], "rows")
 
 
+def test_check_knows_layouts(r):
+    """As the load would: native rows, bad lines of fixed width, a format file."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v varchar(9) NULL)")
+    fmt = r.file("c.fmt", "9.0\n2\n1 SQLINT 0 4 \"\" 1 id \"\"\n2 SQLCHAR 2 9 \"\" 2 v \"\"\n")
+    native = struct.pack("<i", 1) + short(b"abc") + struct.pack("<i", 2) + NULL2
+    for content, options, rows, rejected in ((native, ("--format", "native"), 2, 0), (native, ("-f", fmt), 2, 0),
+                                             (b"1abc\n2ab\nxabc\n3abc\n", ("--format", "fixed", "--widths", "1,3", "-m", "2"), 2, 2)):
+        f = r.file("c.dat", content)
+        for command in ("check", "load"):
+            got = r.json(command, "dbo.t", f, *options, exit=1 if rejected and command == "check" else 0)["tasks" if command == "load" else "files"][0]
+            equal((got["rows"], got["rejected"]), (rows, rejected), "%s %s" % (command, options))
+    r.fullrack("check", "dbo.t", r.file("c.dat", native[:-3]), "--format", "native", "-m", "9", exit=1)
+    check("column v has a length of 3" in r.err or "is not ended" in r.err, "damaged", r.err)
+
+
 def test_empty_text_of_bcp(r):
     """bcp -c writes nothing for NULL and a NUL character for ''."""
     r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v varchar(9) NULL, w nvarchar(9) NULL)")
