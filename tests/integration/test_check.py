@@ -49,6 +49,15 @@ def test_standard_input(r):
     r.fresh(TABLE)
     r.fullrack("load", "dbo.t", "-", input=b"price;id\n1.5;1\n")
     equal(rows(r), [(1, None, "1.50")], "rows")
+    # what was looked at is loaded, too, as is what lies behind it
+    text = "id;name\n" + "".join("%d;é%d\n" % (i, i) for i in range(20000))
+    check(len(text) > 3 * 65536, "longer than what is looked at")
+    for name, content in (("text", text.encode()), ("packed", gzip.compress(text.encode())), ("wide", text.encode("utf-16-le")),
+                          ("wide, packed", gzip.compress(text.encode("utf-16")))):
+        r.fresh(TABLE)
+        equal(r.json("load", "dbo.t", "-", input=content)["rows"], 20000, name)
+        equal(r.sql("SELECT COUNT(*), SUM(CAST(id AS bigint)), COUNT(DISTINCT name), MIN(id) FROM dbo.t WHERE name = N'é' + "
+                    "CAST(id AS nvarchar(9))"), [(20000, 199990000, 20000, 0)], name)
 
 
 def test_bytes_that_are_not_utf8(r):
