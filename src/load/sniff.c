@@ -28,6 +28,11 @@ static bool leaves_rows_open(const struct fr_load_options *o)
     return o->row_terminator == NULL || strcmp(o->row_terminator, "auto") == 0;
 }
 
+static bool has_byte(const struct sniffer *s, char byte)
+{
+    return s->n > 0 && memchr(s->p, byte, s->n) != NULL;
+}
+
 /* Nearly all rows agree, or most do and they fit into the table. */
 static bool is_likely(const struct sniffer *s, const struct look *l)
 {
@@ -94,20 +99,27 @@ static bool look_at(struct sniffer *s, const char *option, const char *row,
     const char *text = option[0] == '\0' ? s->o->field_terminator : option;
     struct look *looks[] = {&csv, &apostrophe, &delimited};
     struct fr_terminator field;
-    bool readable[3], by_nature;
+    bool readable[3] = {false, false, false}, wanted[3], by_nature, quotes;
 
     if (fr_terminator_parse(text, false, &field, NULL) != FR_OK)
         return false;
     if (s->o->quote == NULL)
         apostrophe.quote[0] = '\'';
+    by_nature = field.length == 1 && (field.bytes[0] == ',' || field.bytes[0] == ';');
+    /* without a quote in it csv is delimited, but for blank lines, and none is needed */
+    quotes = s->o->quote != NULL || s->o->escape != NULL || has_byte(s, '"');
+    wanted[0] = quotes || by_nature;
+    wanted[1] = s->o->quote == NULL && has_byte(s, '\'');
+    wanted[2] = quotes || !by_nature;
     for (size_t i = 0; i < 3; i++) {
+        if (!wanted[i])
+            continue;
         snprintf(looks[i]->field, sizeof looks[i]->field, "%s", option);
         snprintf(looks[i]->row, sizeof looks[i]->row, "%s", row);
         looks[i]->delimiter = (char)field.bytes[0];
         readable[i] = sniff_look(s, looks[i]);
     }
-    by_nature = field.length == 1 && (field.bytes[0] == ',' || field.bytes[0] == ';');
-    if (!readable[2])
+    if (!readable[wanted[2] ? 2 : 0])
         return false;
     if (readable[0] && (csv.quotes_enclose || s->o->quote != NULL))
         *best = csv;
@@ -133,7 +145,9 @@ static void find_fields(struct sniffer *s, const char *row, struct look *best)
         struct look l;
         bool one_quoted;
 
-        if (!look_at(s, candidates[i].option, row, &l))
+        /* the last one also tells one column of quoted values */
+        if ((!has_byte(s, candidates[i].byte) && candidates[i].byte != ',') ||
+            !look_at(s, candidates[i].option, row, &l))
             continue;
         one_quoted = l.fields == 1 && l.with_fields == l.rows && l.quotes_enclose &&
                      candidates[i].byte == ',' && (s->table == NULL || sniff_takes(s, 1));
@@ -147,8 +161,7 @@ static void find_fields(struct sniffer *s, const char *row, struct look *best)
 /* Old text files of a Mac: no line feed anywhere. */
 static bool has_only_returns(const struct sniffer *s)
 {
-    return leaves_rows_open(s->o) && memchr(s->p, '\n', s->n) == NULL &&
-           memchr(s->p, '\r', s->n) != NULL;
+    return leaves_rows_open(s->o) && !has_byte(s, '\n') && has_byte(s, '\r');
 }
 
 static void choose(struct sniffer *s, struct look *best)

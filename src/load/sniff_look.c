@@ -147,6 +147,8 @@ static void add_row(struct sniffer *s, struct look *l, const struct fr_record *r
     l->rows++;
     l->bad_rows += rec->bad != NULL ? 1 : 0;
     s->counts[n]++;
+    if (s->used < n)
+        s->used = n;
     l->trailing = l->trailing && n > 1 && rec->bad == NULL && rec->fields[n - 1].n == 0 &&
                   !rec->fields[n - 1].quoted;
     for (size_t i = 0; rec->bad == NULL && i < n; i++) {
@@ -199,7 +201,7 @@ static void read_rows(struct sniffer *s, struct look *l, const struct fr_splitte
 
 static void find_most(struct sniffer *s, struct look *l)
 {
-    for (size_t i = 1; i <= FR_MAX_FIELDS; i++)
+    for (size_t i = 1; i <= s->used; i++)
         if (s->counts[i] > l->with_fields) {
             l->with_fields = s->counts[i];
             l->fields = i;
@@ -213,8 +215,9 @@ bool sniff_look(struct sniffer *s, struct look *l)
 
     if (fr_splitter_new(&o, 1, &split, NULL) != FR_OK)
         return false;
-    memset(s->columns, 0, FR_MAX_FIELDS * sizeof *s->columns);
-    memset(s->counts, 0, (FR_MAX_FIELDS + 1) * sizeof *s->counts);
+    memset(s->columns, 0, s->used * sizeof *s->columns);
+    memset(s->counts, 0, (s->used + 1) * sizeof *s->counts);
+    s->used = 0;
     l->trailing = true;
     read_rows(s, l, split);
     fr_splitter_free(&split);

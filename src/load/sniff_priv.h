@@ -34,6 +34,7 @@ struct sniffer {
     struct fr_field *fields; /* FR_MAX_FIELDS */
     struct column_look *columns;
     uint32_t *counts; /* rows by their number of fields */
+    size_t used;      /* of columns and counts: the highest that is not 0 */
 };
 
 /* sniff_look.c: read the sample that way.  False: it cannot be read so. */
