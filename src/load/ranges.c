@@ -2,6 +2,7 @@
 
 #include "base/num.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -310,19 +311,24 @@ static const char *why_not_format(const struct fr_load_options *o)
 static bool open_plain(const char *path, const struct fr_load_options *o,
                        struct range_scan *s, char *why)
 {
-    struct stat info;
+    bool is_stdin = strcmp(path, "-") == 0;
     const struct fr_source_identity *file;
+    struct stat info;
+    struct fr_err err;
 
-    /* a FIFO can be opened only once, by who loads it; of one that is missing the load
-     * says so */
-    if (strcmp(path, "-") == 0 || stat(path, &info) != 0 || !S_ISREG(info.st_mode)) {
-        if (strcmp(path, "-") == 0 || stat(path, &info) == 0)
-            snprintf(why, FR_RANGES_WHY_BYTES,
-                     "it is a stream, and cannot be read twice");
+    if (!is_stdin && stat(path, &info) != 0) {
+        snprintf(why, FR_RANGES_WHY_BYTES, "it cannot be looked at: %s", strerror(errno));
         return false;
     }
-    if (fr_source_open(path, o->encoding, NULL, &s->source, NULL) != FR_OK)
+    /* a FIFO can be opened only once, by who loads it */
+    if (is_stdin || !S_ISREG(info.st_mode)) {
+        snprintf(why, FR_RANGES_WHY_BYTES, "it is a stream, and cannot be read twice");
         return false;
+    }
+    if (fr_source_open(path, o->encoding, NULL, &s->source, &err) != FR_OK) {
+        snprintf(why, FR_RANGES_WHY_BYTES, "%.200s", err.text);
+        return false;
+    }
     file = fr_source_identity(s->source);
     if (file->is_plain)
         return true;

@@ -42,9 +42,9 @@ struct fr_ranges {
 /*
  * o: settled options, borrowed; FR_FORMAT_AUTO counts as delimited.  What cannot be cut
  * (packed, a stream, another encoding, rows found only by reading all in front) is one
- * range, and why says so; so is a file that cannot be opened or read: its load says
- * more.  FR_EARG: too many ranges, a bad terminator; FR_ENOMEM.  err: not NULL.  out is
- * the caller's to free in every case.
+ * range, and why says so; so is a file that cannot be opened or read.  FR_EARG: too many
+ * ranges, a bad terminator; FR_ENOMEM.  err: not NULL.  out is the caller's to free in
+ * every case.
  */
 fr_status fr_ranges_find(const char *path, const struct fr_load_options *o,
                          const struct fr_split_wish *wish, struct fr_ranges *out,
