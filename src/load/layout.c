@@ -236,6 +236,25 @@ static enum fr_raw_mark mark_of(const struct fr_layout *l)
                                                                   : FR_RAW_NO_MARK;
 }
 
+/* A mark decides what a file is in; here it cannot, since fields are decoded one by one
+ * in what the option says. */
+static fr_status check_mark(const struct fr_source *s, const struct fr_load_options *o,
+                            struct fr_err *err)
+{
+    enum { UTF8_MARK_BYTES = 3 };
+    struct fr_encoding e;
+    fr_status st = fr_encoding_choose("", 0, o->encoding, &e, err);
+
+    if (st != FR_OK || e.name[0] == '\0' ||
+        fr_source_identity(s)->encoding.mark_bytes != UTF8_MARK_BYTES)
+        return st;
+    return fr_err_set(
+        err, FR_EARG,
+        "it begins with the byte order mark of UTF-8, and -C says %s: leave "
+        "-C out, or the mark",
+        o->encoding);
+}
+
 fr_status fr_layout_open_source(const char *path, const struct fr_load_options *o,
                                 const _Atomic int *stop, struct fr_source **out,
                                 struct fr_err *err)
@@ -251,6 +270,13 @@ fr_status fr_layout_open_source(const char *path, const struct fr_load_options *
         st = fr_source_open(path, o->encoding, stop, out, err);
     else if (l != NULL)
         st = fr_source_open_raw(path, mark_of(l), stop, out, err);
+    if (st == FR_OK && l != NULL && *out != NULL && !fr_layout_is_text(l)) {
+        st = check_mark(*out, o, err);
+        if (st != FR_OK) {
+            (void)fr_err_wrap(err, "%s", path);
+            fr_source_close(out);
+        }
+    }
     fr_layout_free(&l);
     return st;
 }

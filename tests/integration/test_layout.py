@@ -375,6 +375,25 @@ def test_format_file_of_every_kind(r):
         equal(sorted(r.sql("SELECT * FROM dbo.t"), key=lambda row: row[0] is None), want, fmt[-3:])
 
 
+def test_nulls_of_a_format_file(r):
+    """--empty and --null mean the same as elsewhere; a length of -1 is NULL whatever they say."""
+    ddl = "CREATE TABLE dbo.t (id int NOT NULL, a varchar(9) NULL, b nvarchar(9) NULL, c varchar(9) NULL)"
+    fmt = r.file("n.fmt", "16.0\n4\n1 SQLINT 0 4 \"\" 1 id \"\"\n2 SQLCHAR 2 9 \"\" 2 a \"\"\n3 SQLNCHAR 2 18 \"\" 3 b \"\"\n4 SQLCHAR 0 9 \",\" 4 c \"\"\n")
+    wide = lambda s: s.encode("utf-16-le")
+    data = r.file("n.dat", struct.pack("<i", 1) + short(b"") + short(b"") + b"," + struct.pack("<i", 2) + short(b"N") + short(wide("N")) + b"N,"
+                  + struct.pack("<i", 3) + NULL2 + NULL2 + b"\0,")
+    for options, want in (((), [(1, "", "", None), (2, "N", "N", "N"), (3, None, None, "")]),
+                          (("--empty", "null"), [(1, None, None, None), (2, "N", "N", "N"), (3, None, None, None)]),
+                          (("--empty", "empty"), [(1, "", "", ""), (2, "N", "N", "N"), (3, None, None, "")]),
+                          (("--null", "N"), [(1, "", "", None), (2, None, None, None), (3, None, None, "")])):
+        for engine in ("wire", "bcp"):
+            r.fresh(ddl)
+            r.fullrack("load", "-q", "dbo.t", data, "-f", fmt, "--engine", engine, *options)
+            equal(r.sql("SELECT * FROM dbo.t ORDER BY id"), want, "%s %s" % (options, engine))
+    r.fullrack("load", "dbo.t", r.file("m.txt", "\ufeff1a\n"), "--format", "fixed", "--widths", "1,1", "--columns", "id,a", "-C", "CP1252", exit=2)
+    check("mark of UTF-8" in r.err, "a mark against -C", r.err)
+
+
 def test_format_file_mistakes(r):
     """Each says the file, the line, and what was expected; usage errors."""
     r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v varchar(9) NULL)")
