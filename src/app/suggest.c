@@ -5,6 +5,7 @@
 #include "base/num.h"
 #include "load/check.h"
 #include "load/plan.h"
+#include "load/source.h"
 #include "load/suggest.h"
 #include "rack/ipc.h"
 #include "wire/bulk.h"
@@ -29,41 +30,42 @@ struct suggestion {
 };
 
 /* A pipe is read twice, once for its beginning: what it gives is put into a file without
- * a name.  *path is the caller's to free, *kept to close. */
-static fr_status keep_stream(const char *source, char **path, FILE **kept,
-                             struct fr_err *err)
+ * a name.  *kept_as is the caller's to free, *kept to close. */
+static fr_status keep_stream(const char *path, const _Atomic int *stop, char **kept_as,
+                             FILE **kept, struct fr_err *err)
 {
+    struct fr_source *in = NULL;
     struct stat info;
-    FILE *in;
     char *block;
-    size_t n;
-    fr_status st = FR_OK;
+    size_t n = 1;
+    fr_status st;
 
     *kept = NULL;
-    if (strcmp(source, "-") != 0 && (stat(source, &info) != 0 || S_ISREG(info.st_mode))) {
-        *path = strdup(source);
-        return *path != NULL ? FR_OK : fr_err_set(err, FR_ENOMEM, "no memory for a name");
+    if (strcmp(path, "-") != 0 && (stat(path, &info) != 0 || S_ISREG(info.st_mode))) {
+        *kept_as = strdup(path);
+        return *kept_as != NULL ? FR_OK
+                                : fr_err_set(err, FR_ENOMEM, "no memory for a name");
     }
-    in = strcmp(source, "-") == 0 ? stdin : fopen(source, "re");
-    *kept = tmpfile();
     block = malloc(COPY_BYTES);
-    if (in == NULL || *kept == NULL)
-        st = fr_err_errno(err, FR_EIO, errno, "%s",
-                          in == NULL ? source : "a temporary file");
-    else if (block == NULL)
-        st = fr_err_set(err, FR_ENOMEM, "no memory for a copy");
-    while (st == FR_OK && (n = fread(block, 1, COPY_BYTES, in)) > 0)
-        if (fwrite(block, 1, n, *kept) != n)
+    if (block == NULL)
+        return fr_err_set(err, FR_ENOMEM, "no memory for a copy");
+    st = fr_source_open_raw(path, FR_RAW_NO_MARK, stop, &in, err);
+    *kept = tmpfile();
+    if (st == FR_OK && *kept == NULL)
+        st = fr_err_errno(err, FR_EIO, errno, "a temporary file");
+    while (st == FR_OK && n > 0) {
+        st = fr_source_read(in, block, COPY_BYTES, &n, err);
+        if (st == FR_OK && fwrite(block, 1, n, *kept) != n)
             st = fr_err_errno(err, FR_EIO, errno, "a temporary file");
-    if (st == FR_OK && (ferror(in) || fflush(*kept) != 0))
-        st = fr_err_errno(err, FR_EIO, errno, "%s", source);
-    if (in != NULL && in != stdin)
-        fclose(in);
-    free(block);
-    if (st == FR_OK && asprintf(path, "/proc/self/fd/%d", fileno(*kept)) < 0) {
-        *path = NULL;
+    }
+    if (st == FR_OK && fflush(*kept) != 0)
+        st = fr_err_errno(err, FR_EIO, errno, "a temporary file");
+    if (st == FR_OK && asprintf(kept_as, "/proc/self/fd/%d", fileno(*kept)) < 0) {
+        *kept_as = NULL;
         st = fr_err_set(err, FR_ENOMEM, "no memory for a name");
     }
+    fr_source_close(&in);
+    free(block);
     return st;
 }
 
@@ -245,7 +247,7 @@ int check_suggest(struct fr_settings *s, const char *name, const struct sources 
         return fr_status_exit(fr_err_set(err, FR_ENOMEM, "no memory for the files"));
     }
     for (size_t i = 0; st == FR_OK && i < list->count; i++)
-        st = keep_stream(list->items[i], &paths[i], &kept[i], err);
+        st = keep_stream(list->items[i], stop, &paths[i], &kept[i], err);
     if (st == FR_OK)
         st = read_sources(&g, paths, err);
     if (st == FR_OK)

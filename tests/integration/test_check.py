@@ -190,13 +190,14 @@ def test_check_of_every_source(r):
 def test_check_can_be_interrupted(r):
     fifo = os.path.join(r.dir, "check-fifo")
     os.mkfifo(fifo)
-    p = subprocess.Popen([os.path.join(BUILD, "fullrack"), "check", "t", fifo, "--ddl", r.file("city.sql", CITY)],
-                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=signals_as_from_a_terminal)
-    r.started.append(p)
-    with open(fifo, "wb", buffering=0) as w:        # returns when the check reads
-        w.write(b"1,a,b,\n")
-        p.send_signal(signal.SIGINT)
-        equal(p.wait(20), 4, "exit status")
+    for args in (("--ddl", r.file("city.sql", CITY)), ("--suggest-table",)):
+        p = subprocess.Popen([os.path.join(BUILD, "fullrack"), "check", "t", fifo] + list(args),
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=signals_as_from_a_terminal)
+        r.started.append(p)
+        with open(fifo, "wb", buffering=0) as w:        # returns when the check reads
+            w.write(b"1,a,b,\n")
+            p.send_signal(signal.SIGINT)
+            equal(p.wait(20), 4, "exit status (%s)" % args[0])
     os.unlink(fifo)
 
 
