@@ -63,9 +63,11 @@ static fr_status lost_in_layout(const struct loader *l, const struct fr_record *
 
     fr_plan_split_error(l->plan, rec, &bad);
     return fr_err_set(
-        err, FR_EDATA, "%s%s%s%s: the file is damaged, or of another layout",
+        err, FR_EDATA, "%s%s%s%s: the file is damaged, or of another layout%s",
         bad.column == NULL ? "" : "column ", bad.column == NULL ? "" : bad.column,
-        bad.column == NULL ? "" : " ", bad.reason);
+        bad.column == NULL ? "" : " ", bad.reason,
+        l->job->options->format_file == NULL ? ": bcp's format file (-f) says which"
+                                             : "");
 }
 
 static fr_status next_record(struct loader *l, struct fr_reader *reader,
