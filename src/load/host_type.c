@@ -10,6 +10,7 @@ static const struct {
 } host_names[] = {
     {"SQLCHAR", FR_HOST_CHAR},
     {"SQLVARYCHAR", FR_HOST_CHAR},
+    {"SQLVARCHAR", FR_HOST_CHAR}, /* so in Microsoft's examples, too */
     {"SQLTEXT", FR_HOST_CHAR},
     {"SQLNCHAR", FR_HOST_NCHAR},
     {"SQLNVARCHAR", FR_HOST_NCHAR},

@@ -76,6 +76,11 @@ static const struct {
      "<COLUMN SOURCE=\"8\" NAME=\"a&amp;b\" xsi:type=\"SQLNVARCHAR\"/>" XML_TAIL,
      "6/0/4/0/2/one;0/1/0/0/1/two;0/0/10/0/0/-;1/0/10/0/0/-;0/2/32/0/0/-;1/8/0/0/0/-;"
      "1/0/4/2/0/-;1/0/0/4/3/a&b;"},
+    {XML_HEAD "<FIELD ID=\"1\" xsi:type=\"CharTerm\" TERMINATOR=\",\" MAX_LENGTH=\"7\"/>"
+              "<FIELD ID=\"2\" xsi:type=\"NativePrefix\" PREFIX_LENGTH=\"2\"/>" XML_ROW
+              "<COLUMN SOURCE=\"1\" NAME=\"a\" xsi:type=\"SQLSMALLINT\"/>"
+              "<COLUMN SOURCE=\"2\" NAME=\"b\" xsi:type=\"SQLVARCHAR\"/>" XML_TAIL,
+     "0/0/7/1/1/a;0/2/0/0/2/b;"},
     {"<a/>", "!line 1: BCPFORMAT of the namespace"},
     {"<BCPFORMAT/>", "!namespace"},
     {"<!DOCTYPE a [<!ENTITY b \"c\">]><a/>",
