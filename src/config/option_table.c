@@ -185,6 +185,8 @@ const struct option_spec option_table[] = {
     {"widths", 0, OPTION_TEXT, FR_GROUP_LOAD, LOAD(widths), 0, 0, NULL, "3,10,...",
      "bytes of each field of a fixed file", false},
     {"workers", 0, OPTION_NUMBER, FR_GROUP_RACK, AT(workers), 1, 1024, NULL, "N",
-     "worker processes (default: load 1; run one per row of scheduler_use)", false},
+     "worker processes (default: load 1, with --split one a range; run one per row of "
+     "scheduler_use)",
+     false},
 };
 const size_t option_count = sizeof option_table / sizeof option_table[0];

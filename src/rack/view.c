@@ -125,7 +125,7 @@ static void add_totals(struct fr_buf *b, const struct fr_view_totals *t,
                   (long long)t->tasks_done);
     if (t->tasks_known > 0)
         fr_buf_printf(b, " of %lld", (long long)t->tasks_known);
-    fr_buf_printf(b, " files  %s rows  %.0f rows/s  %.1f MB",
+    fr_buf_printf(b, " tasks  %s rows  %.0f rows/s  %.1f MB",
                   fr_num_grouped((uint64_t)t->rows, rows, sizeof rows), rows_per_s,
                   (double)t->bytes / 1e6);
     if (t->rejected > 0)
