@@ -1,6 +1,7 @@
 #include "load/ranges_priv.h"
 
 #include "base/num.h"
+#include "load/layout.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -295,7 +296,9 @@ static const char *why_not_format(const struct fr_load_options *o)
         return "with --format bcp a row's end is known only after every field in front "
                "of it was read";
     case FR_FORMAT_FIXED:
-        return "files of --format fixed are not cut";
+        if (o->row_terminator != NULL && strcmp(o->row_terminator, "none") == 0)
+            return "rows without a terminator are not cut";
+        break;
     case FR_FORMAT_NATIVE:
         return "with --format native a row's end is known only after every field in "
                "front of it was read";
@@ -325,7 +328,7 @@ static bool open_plain(const char *path, const struct fr_load_options *o,
         snprintf(why, FR_RANGES_WHY_BYTES, "it is a stream, and cannot be read twice");
         return false;
     }
-    if (fr_source_open(path, o->encoding, NULL, &s->source, &err) != FR_OK) {
+    if (fr_layout_open_source(path, o, NULL, &s->source, &err) != FR_OK) {
         snprintf(why, FR_RANGES_WHY_BYTES, "%.200s", err.text);
         return false;
     }
@@ -378,7 +381,8 @@ static fr_status prepare(struct range_scan *s, const struct fr_load_options *giv
         return st;
     field = o->field_terminator;
     row = o->row_terminator;
-    if (o->format == FR_FORMAT_AUTO)
+    /* lines of fixed fields end as any other's */
+    if (o->format == FR_FORMAT_AUTO || o->format == FR_FORMAT_FIXED)
         o->format = FR_FORMAT_DELIMITED;
     s->options = o;
     s->quote = o->format != FR_FORMAT_CSV ? -1

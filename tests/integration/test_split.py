@@ -105,6 +105,18 @@ def test_encoding_of_a_byte_a_character(r):
     touching(d["tasks"], os.path.getsize(f))
 
 
+def test_lines_of_fixed_fields(r):
+    """A field may look like a line's end only at the end of its line; a byte a character, in the file's own bytes."""
+    fresh(r, "CREATE TABLE dbo.t (id int NOT NULL, v nvarchar(40) NULL)")
+    text = "".join("%6d%-12s%s" % (i, "\u017elu\u0165 %d" % i, "\r\n" if i % 2 else "\n") for i in range(1, ROWS + 1))
+    data = text.encode("cp1250")
+    d = r.json("load", "dbo.t", r.file("fixed.txt", data), "--format", "fixed", "--widths", "6,12", "--trim", "-C", "CP1250", "--split", "3",
+               "--workers", "3")
+    equal((len(d["tasks"]), d["rows"], d["rejected"]), (3, ROWS, 0), "tasks and rows")
+    touching(d["tasks"], len(data))
+    equal(in_table(r), expected(ROWS), "rows")
+
+
 def test_rejects(r):
     fresh(r)
     bad = set(range(7, ROWS, 100))

@@ -145,7 +145,8 @@ static const struct {
      "3", "0 6 15"},
     {"csv blank lines", FR_FORMAT_CSV, NULL, NULL, "\n\n\n\n", "2", "0 2"},
     {"bcp", FR_FORMAT_BCP, NULL, NULL, "a\tb\nc\td\n", "2", "!--format bcp"},
-    {"fixed", FR_FORMAT_FIXED, NULL, NULL, "aabb", "2", "!--format fixed"},
+    {"fixed, no row ends", FR_FORMAT_FIXED, NULL, "none", "aabb", "2",
+     "!without a terminator"},
     {"native", FR_FORMAT_NATIVE, NULL, NULL, "aabb", "2", "!--format native"},
 };
 
