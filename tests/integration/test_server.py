@@ -355,6 +355,32 @@ def test_schedulers(r):
         own.close()
 
 
+FILE_FIGURES = ("SELECT num_of_reads, num_of_bytes_read, num_of_writes, num_of_bytes_written, io_stall, size_on_disk_bytes "
+                "FROM sys.dm_io_virtual_file_stats(DB_ID(), %d)")
+
+
+def test_figures_of_files(r):
+    """Reads and writes of each database file, those of bulk loads included; waits for the disk."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v varchar(60) NULL)")
+    before = r.sql(FILE_FIGURES % 1)[0]
+    log = r.sql(FILE_FIGURES % 2)[0]
+    size = 100000 * 60
+    r.json("load", "dbo.t", r.file("many.txt", "".join("%d\t%s\n" % (i, "x" * 60) for i in range(100000))))
+    after = r.sql(FILE_FIGURES % 1)[0]
+    check(after[3] - before[3] > size and after[2] > before[2], "bytes written by a load", before, after)
+    check(r.sql(FILE_FIGURES % 2)[0][3] > log[3], "bytes written to the log")
+    equal(r.sql("SELECT COUNT(*) FROM dbo.t WHERE v LIKE 'x%'"), [(100000,)], "rows")
+    check(r.sql(FILE_FIGURES % 1)[0][1] - after[1] > size, "bytes read by a query")
+    equal(sorted(r.sql("SELECT file_id FROM sys.dm_io_virtual_file_stats(DB_ID('t'), NULL)", "")), [(1,), (2,)], "files of one database")
+    check(len(r.sql("SELECT * FROM sys.dm_io_virtual_file_stats(NULL, NULL)", "")) >= 6, "files of all databases")
+    waits = dict((w[0], w[1]) for w in r.sql("SELECT wait_type, waiting_tasks_count FROM sys.dm_os_wait_stats"))
+    check(waits["WRITELOG"] > 0 and waits["PAGEIOLATCH_SH"] > 0, "waits for the disk", waits)
+    check(len(r.sql("SELECT latch_class, waiting_requests_count, wait_time_ms FROM sys.dm_os_latch_stats")) >= 4, "latches")
+    for text, number in (("sys.dm_io_virtual_file_stats", "216"), ("sys.dm_io_virtual_file_stats(1)", "313"), ("sys.objects(1)", "8144")):
+        r.fullrack("query", "SELECT * FROM " + text, exit=1)
+        check("server error %s)" % number in r.err, "message of " + text, r.err)
+
+
 def test_load_of_a_scheduler(r):
     """A request leaves a scheduler where others use the CPU, and stays where they only wait."""
     for what, moves in (("WAITFOR DELAY '00:00:50'", False), (LONG_LOOP, True)):

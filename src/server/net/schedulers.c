@@ -1,5 +1,7 @@
 #include "server/net/schedulers.h"
 
+#include "server/store/latch.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -75,7 +77,7 @@ int schedulers_connect(struct schedulers *s)
 {
     int i;
 
-    pthread_mutex_lock(&s->mutex);
+    latch_lock(&s->mutex, LATCH_SCHEDULER);
     i = least_loaded(s);
     s->one[i].info.current_workers++;
     pthread_mutex_unlock(&s->mutex);
@@ -84,7 +86,7 @@ int schedulers_connect(struct schedulers *s)
 
 void schedulers_disconnect(struct schedulers *s, int preferred)
 {
-    pthread_mutex_lock(&s->mutex);
+    latch_lock(&s->mutex, LATCH_SCHEDULER);
     s->one[preferred].info.current_workers--;
     pthread_mutex_unlock(&s->mutex);
 }
@@ -100,7 +102,7 @@ int schedulers_begin(struct schedulers *s, int preferred)
 {
     int i = preferred;
 
-    pthread_mutex_lock(&s->mutex);
+    latch_lock(&s->mutex, LATCH_SCHEDULER);
     /* one neighbour is not enough: on a busy machine even a lease's renewal, waiting for
        a lock, may run long enough to look like a load */
     if (s->one[i].loads > 1 && is_overloaded(s, i)) {
@@ -115,7 +117,7 @@ int schedulers_begin(struct schedulers *s, int preferred)
 
 void schedulers_settle(struct schedulers *s, int scheduler)
 {
-    pthread_mutex_lock(&s->mutex);
+    latch_lock(&s->mutex, LATCH_SCHEDULER);
     s->one[scheduler].loads++;
     s->loads++;
     pthread_mutex_unlock(&s->mutex);
@@ -123,7 +125,7 @@ void schedulers_settle(struct schedulers *s, int scheduler)
 
 void schedulers_end(struct schedulers *s, int scheduler, bool settled, int64_t cpu_us)
 {
-    pthread_mutex_lock(&s->mutex);
+    latch_lock(&s->mutex, LATCH_SCHEDULER);
     s->one[scheduler].info.current_tasks--;
     s->one[scheduler].info.cpu_us += cpu_us;
     if (settled) {
@@ -135,7 +137,7 @@ void schedulers_end(struct schedulers *s, int scheduler, bool settled, int64_t c
 
 size_t schedulers_info(struct schedulers *s, struct scheduler_info *out, size_t max)
 {
-    pthread_mutex_lock(&s->mutex);
+    latch_lock(&s->mutex, LATCH_SCHEDULER);
     for (int i = 0; i < s->n && (size_t)i < max; i++) {
         out[i] = s->one[i].info;
         out[i].load_factor = out[i].current_tasks + out[i].current_workers;

@@ -172,6 +172,8 @@ static bool open_load(struct bulk_load *l, const struct bulk_stmt *st)
         types[i] = l->t->columns[i].type;
     l->rows = spool_new(store_spool_dir(database_store(handle_database(l->b.h))), types,
                         l->t->ncolumns, l->b.e);
+    if (l->rows != NULL && !l->t->temp)
+        spool_count_for(l->rows, database_path(handle_database(l->b.h)));
     return l->rows != NULL && bind_defaults(l) &&
            writer_open(&l->b, &l->ref, "INSERT", l->check ? WRITE_CHECKS : 0, &l->w);
 }

@@ -1,6 +1,7 @@
 /* database.c - what a database says of itself. See store.h. */
 #include "server/store/store_priv.h"
 
+#include "server/store/latch.h"
 #include "server/tsql/exec.h"
 
 #include <stdlib.h>
@@ -69,7 +70,7 @@ struct catalog *database_catalog(struct database *db)
 {
     struct catalog *c;
 
-    pthread_mutex_lock(&db->mutex);
+    latch_lock(&db->mutex, LATCH_CATALOG_CACHE);
     c = catalog_ref(db->catalog);
     pthread_mutex_unlock(&db->mutex);
     return c;
@@ -79,7 +80,7 @@ void database_keep_catalog(struct database *db, struct catalog *c)
 {
     struct catalog *old = NULL;
 
-    pthread_mutex_lock(&db->mutex);
+    latch_lock(&db->mutex, LATCH_CATALOG_CACHE);
     if (c->stamp == atomic_load(&db->stamp) &&
         (db->catalog == NULL || db->catalog->stamp != c->stamp)) {
         old = db->catalog;
@@ -102,7 +103,7 @@ int64_t database_identity(struct database *db, int32_t table_id, bool *known)
     const struct identity *x;
     int64_t last = 0;
 
-    pthread_mutex_lock(&db->mutex);
+    latch_lock(&db->mutex, LATCH_CATALOG_CACHE);
     x = identity_find(db, table_id);
     *known = x != NULL;
     if (x != NULL)
@@ -115,7 +116,7 @@ bool database_set_identity(struct database *db, int32_t table_id, int64_t last)
 {
     struct identity *x;
 
-    pthread_mutex_lock(&db->mutex);
+    latch_lock(&db->mutex, LATCH_CATALOG_CACHE);
     x = identity_find(db, table_id);
     if (x == NULL && db->nidentities == db->identities_room) {
         size_t room = db->identities_room == 0 ? 16 : db->identities_room * 2;
@@ -140,7 +141,7 @@ void database_forget_identity(struct database *db, int32_t table_id)
 {
     struct identity *x;
 
-    pthread_mutex_lock(&db->mutex);
+    latch_lock(&db->mutex, LATCH_CATALOG_CACHE);
     x = identity_find(db, table_id);
     if (table_id == 0)
         db->nidentities = 0;

@@ -5,6 +5,8 @@ libfrserver_a_SOURCES += \
 	src/server/store/catalog_load.c \
 	src/server/store/handle.c src/server/store/handle.h \
 	src/server/store/spool.c src/server/store/spool.h \
+	src/server/store/latch.c src/server/store/latch.h \
+	src/server/store/io_stats.c src/server/store/io_stats.h \
 	src/server/store/segment.c src/server/store/segment.h \
 	src/server/store/segment_files.c src/server/store/segment_files.h \
 	src/server/store/bulk.c src/server/store/bulk.h \

@@ -254,6 +254,8 @@ static struct spool *open_segment(struct handle *h, const struct segment *s,
         for (size_t i = 0; i < t->ncolumns; i++)
             types[i] = t->columns[i].type;
         out = spool_open(path, types, t->ncolumns, s->bytes, e);
+        if (out != NULL)
+            spool_count_for(out, database_path(handle_database(h)));
     }
     free(types);
     return out;

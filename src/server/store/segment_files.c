@@ -1,6 +1,8 @@
 /* segment_files.c - the folder of segments. See segment_files.h. */
 #include "server/store/segment_files.h"
 
+#include "server/store/latch.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
@@ -96,7 +98,7 @@ void segment_files_drop(struct segment_files *f, int32_t db_id)
 
 void segment_files_enter(struct segment_files *f)
 {
-    pthread_mutex_lock(&f->mutex);
+    latch_lock(&f->mutex, LATCH_SEGMENT_MANAGER);
     f->readers++;
     pthread_mutex_unlock(&f->mutex);
 }
@@ -116,7 +118,7 @@ static void remove_doomed(struct segment_files *f)
 
 void segment_files_leave(struct segment_files *f)
 {
-    pthread_mutex_lock(&f->mutex);
+    latch_lock(&f->mutex, LATCH_SEGMENT_MANAGER);
     if (--f->readers == 0)
         remove_doomed(f);
     pthread_mutex_unlock(&f->mutex);
@@ -126,7 +128,7 @@ void segment_files_doom(struct segment_files *f, const char *file)
 {
     char *copy = strdup(file);
 
-    pthread_mutex_lock(&f->mutex);
+    latch_lock(&f->mutex, LATCH_SEGMENT_MANAGER);
     if (copy != NULL && f->ndoomed == f->room) {
         size_t room = f->room == 0 ? 16 : 2 * f->room;
         char **grown = realloc(f->doomed, room * sizeof(*grown));

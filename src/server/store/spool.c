@@ -1,6 +1,8 @@
 /* spool.c - rows set aside. See spool.h. */
 #include "server/store/spool.h"
 
+#include "server/store/io_stats.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +25,7 @@ struct spool {
     int64_t rows, bytes;
     int64_t file_bytes, file_at;
     bool reading;
+    struct io_file *counters; /* of the folder, or of the segment's database */
 };
 
 static enum cell_form form_of(const struct sqltype *t)
@@ -71,6 +74,7 @@ struct spool *spool_new(const char *dir, const struct sqltype *types, size_t n,
         s->types = calloc(n + 1, sizeof(*types));
         s->forms = calloc(n + 1, 1);
         s->dir = strdup(dir);
+        s->counters = io_file_get(dir);
         ok = s->types != NULL && s->forms != NULL && s->dir != NULL;
     }
     for (size_t i = 0; ok && i < n; i++) {
@@ -134,8 +138,11 @@ static bool flush(struct spool *s, struct sqlerr *e)
     if (s->fd < 0 && (s->fd = open_file(s->dir)) < 0)
         return io_failed(e, errno);
     while (done < s->len) {
+        int64_t started = io_now();
         ssize_t n = write(s->fd, s->buf + done, s->len - done);
 
+        if (n > 0)
+            io_count(s->counters, IO_WRITE, n, started);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
@@ -264,6 +271,7 @@ static bool sync_folder_of(const char *path)
 
 bool spool_publish(struct spool *s, const char *path, bool *done, struct sqlerr *e)
 {
+    int64_t started;
     char own[64];
 
     *done = false;
@@ -271,8 +279,10 @@ bool spool_publish(struct spool *s, const char *path, bool *done, struct sqlerr 
         return true;
     if (!s->reading && s->len > 0 && !flush(s, e))
         return false;
+    started = io_now();
     if (fdatasync(s->fd) != 0)
         return io_failed(e, errno);
+    io_count(s->counters, IO_SYNC, 0, started);
     snprintf(own, sizeof(own), "/proc/self/fd/%d", s->fd);
     if (linkat(AT_FDCWD, own, AT_FDCWD, path, AT_SYMLINK_FOLLOW) != 0)
         return true; /* a file that had a name and lost it, or no /proc */
@@ -309,6 +319,11 @@ struct spool *spool_open(const char *path, const struct sqltype *types, size_t n
     return s;
 }
 
+void spool_count_for(struct spool *s, const char *path)
+{
+    s->counters = io_file_get(path);
+}
+
 /* ---- reading ---- */
 
 bool spool_rewind(struct spool *s, struct sqlerr *e)
@@ -342,8 +357,11 @@ static int fill(struct spool *s, size_t n, struct sqlerr *e)
         s->cap = n;
     }
     while (s->len < n) {
+        int64_t started = io_now();
         ssize_t got = pread(s->fd, s->buf + s->len, s->cap - s->len, s->file_at);
 
+        if (got > 0)
+            io_count(s->counters, IO_READ, got, started);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0) {

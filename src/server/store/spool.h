@@ -39,6 +39,9 @@ bool spool_publish(struct spool *s, const char *path, bool *done, struct sqlerr 
 struct spool *spool_open(const char *path, const struct sqltype *types, size_t n,
                          int64_t bytes, struct sqlerr *e);
 
+/* Its input and output count for this file, not for the spool folder. */
+void spool_count_for(struct spool *s, const char *path);
+
 /* Read from the first row on; adding after that is our bug. */
 bool spool_rewind(struct spool *s, struct sqlerr *e);
 /* 1: a row, its texts borrowed until the next call; 0: end; -1: e is filled. */

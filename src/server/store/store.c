@@ -2,6 +2,8 @@
 #include "server/store/store_priv.h"
 
 #include "server/store/catalog_priv.h"
+#include "server/store/io_stats.h"
+#include "server/store/latch.h"
 #include "server/store/segment.h"
 #include "server/store/segment_files.h"
 #include "server/tsql/exec.h"
@@ -67,8 +69,8 @@ static bool open_file(const char *path, bool create, sqlite3 **out, struct sqler
 
     *out = NULL;
     /* busy: only checkpoints of others are waited for, writers queue at the wlock */
-    ok = sqlite3_open_v2(path, out, flags | (create ? SQLITE_OPEN_CREATE : 0), NULL) ==
-             SQLITE_OK &&
+    ok = sqlite3_open_v2(path, out, flags | (create ? SQLITE_OPEN_CREATE : 0),
+                         io_vfs_name) == SQLITE_OK &&
          sqlite3_busy_timeout(*out, 30000) == SQLITE_OK &&
          sqlite3_exec(
              *out,
@@ -237,7 +239,7 @@ bool store_create_database(struct store *st, const char *name, const char *colla
 
     if (collation != NULL && !collation_find(collation, strlen(collation), &row))
         return sqlerr_set(e, 448, collation);
-    pthread_mutex_lock(&st->mutex);
+    latch_lock(&st->mutex, LATCH_FILE_MANAGER);
     ok = create_locked(st, name, row, 0, e);
     pthread_mutex_unlock(&st->mutex);
     return ok;
@@ -248,7 +250,7 @@ bool store_drop_database(struct store *st, const char *name, struct sqlerr *e)
     struct database *db;
     bool ok = false;
 
-    pthread_mutex_lock(&st->mutex);
+    latch_lock(&st->mutex, LATCH_FILE_MANAGER);
     db = find_locked(st, name);
     if (db == NULL)
         sqlerr_set(e, 3701, "drop", "database", name);
@@ -414,6 +416,10 @@ fr_status store_open(const struct store_config *config, struct store **out,
     /* one global mutex less for every allocation; refused, and no matter, when SQLite
      * runs already */
     (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    if (!io_vfs_register()) {
+        free(st);
+        return fr_err_set(err, FR_ENOMEM, "SQLite could not be set up");
+    }
     st->lock_fd = -1;
     st->discard = config->discard;
     st->graph = config->graph;
@@ -477,7 +483,7 @@ struct database *store_database(struct store *st, const char *name)
 {
     struct database *db;
 
-    pthread_mutex_lock(&st->mutex);
+    latch_lock(&st->mutex, LATCH_FILE_MANAGER);
     db = find_locked(st, name);
     pthread_mutex_unlock(&st->mutex);
     return db;
@@ -487,7 +493,7 @@ struct database *store_database_id(struct store *st, int32_t id)
 {
     struct database *db = NULL;
 
-    pthread_mutex_lock(&st->mutex);
+    latch_lock(&st->mutex, LATCH_FILE_MANAGER);
     for (size_t i = 0; i < st->ndbs; i++)
         if (st->dbs[i]->id == id && !atomic_load(&st->dbs[i]->dropped))
             db = st->dbs[i];
@@ -506,7 +512,7 @@ size_t store_databases(struct store *st, struct database **out, size_t max)
 {
     size_t n = 0;
 
-    pthread_mutex_lock(&st->mutex);
+    latch_lock(&st->mutex, LATCH_FILE_MANAGER);
     for (size_t i = 0; i < st->ndbs; i++)
         if (!atomic_load(&st->dbs[i]->dropped)) {
             if (n < max)

@@ -63,6 +63,11 @@ const char *sysview_name(const struct sysview *v)
     return v->name;
 }
 
+size_t sysview_parameters(const struct sysview *v)
+{
+    return v->parameters;
+}
+
 size_t sysview_number(const struct sysview *v)
 {
     const struct sysview *x;

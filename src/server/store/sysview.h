@@ -22,6 +22,8 @@ struct sysview_column {
  * none. */
 const struct sysview *sysview_find(const char *schema, const char *name);
 /* Its SQLite table is v<this number>. */
+/* 0: a view; else a function's number of parameters, which filter its first columns. */
+size_t sysview_parameters(const struct sysview *v);
 size_t sysview_number(const struct sysview *v);
 const char *sysview_schema(const struct sysview *v);
 const char *sysview_name(const struct sysview *v);

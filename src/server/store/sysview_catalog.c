@@ -571,10 +571,11 @@ const struct sysview sysviews_catalog[] = {
      "is_query_store_on bit?,is_encrypted bit?,log_reuse_wait "
      "tinyint?,log_reuse_wait_desc nvarchar(60)?,"
      "is_memory_optimized_elevate_to_snapshot_on bit?",
-     fill_databases, VIEW_LIVE},
-    {"sys", "schemas", "name sysname,schema_id int,principal_id int?", fill_schemas, 0},
-    {"sys", "objects", OBJECT_COLUMNS, fill_objects, 0},
-    {"sys", "all_objects", OBJECT_COLUMNS, fill_all_objects, 0},
+     fill_databases, VIEW_LIVE, 0},
+    {"sys", "schemas", "name sysname,schema_id int,principal_id int?", fill_schemas, 0,
+     0},
+    {"sys", "objects", OBJECT_COLUMNS, fill_objects, 0, 0},
+    {"sys", "all_objects", OBJECT_COLUMNS, fill_all_objects, 0, 0},
     {"sys", "tables",
      OBJECT_COLUMNS
      ",lob_data_space_id int,filestream_data_space_id int?,max_column_id_used int,"
@@ -586,34 +587,34 @@ const struct sysview sysviews_catalog[] = {
      "nvarchar(60)?,"
      "history_table_id int?,is_external bit,is_node bit,is_edge bit,is_filetable bit?,"
      "is_tracked_by_cdc bit?",
-     fill_tables, 0},
+     fill_tables, 0, 0},
     {"sys", "views",
      OBJECT_COLUMNS
      ",is_replicated bit?,with_check_option bit,is_date_correlation_view bit",
-     fill_views, 0},
+     fill_views, 0, 0},
     {"sys", "procedures",
      OBJECT_COLUMNS
      ",is_auto_executed bit,is_execution_replicated bit?,is_repl_serializable_only bit?,"
      "skips_repl_constraints bit?",
-     fill_procedures, 0},
+     fill_procedures, 0, 0},
     {"sys", "sql_modules",
      "object_id int,definition nvarchar(max)?,uses_ansi_nulls "
      "bit?,uses_quoted_identifier bit?,"
      "is_schema_bound bit?,uses_database_collation bit?,is_recompiled "
      "bit?,null_on_null_input bit?",
-     fill_modules, 0},
-    {"sys", "columns", COLUMN_COLUMNS, fill_columns, 0},
-    {"sys", "all_columns", COLUMN_COLUMNS, fill_all_columns, 0},
+     fill_modules, 0, 0},
+    {"sys", "columns", COLUMN_COLUMNS, fill_columns, 0, 0},
+    {"sys", "all_columns", COLUMN_COLUMNS, fill_all_columns, 0, 0},
     {"sys", "identity_columns",
      "object_id int,name sysname?,column_id int,system_type_id tinyint,seed_value "
      "bigint?,"
      "increment_value bigint?,last_value bigint?,is_not_for_replication bit?",
-     fill_identities, VIEW_LIVE},
+     fill_identities, VIEW_LIVE, 0},
     {"sys", "computed_columns",
      "object_id int,name sysname?,column_id int,system_type_id tinyint,definition "
      "nvarchar(max)?,"
      "uses_database_collation bit,is_persisted bit,is_nullable bit?,is_computed bit",
-     fill_computed, 0},
+     fill_computed, 0, 0},
     {"sys", "types",
      "name sysname,system_type_id tinyint,user_type_id int,schema_id int,principal_id "
      "int?,"
@@ -621,7 +622,7 @@ const struct sysview sysviews_catalog[] = {
      "sysname?,is_nullable bit?,"
      "is_user_defined bit,is_assembly_type bit,default_object_id int,rule_object_id int,"
      "is_table_type bit",
-     fill_types, 0},
+     fill_types, 0, 0},
     {"sys", "indexes",
      "object_id int,name sysname?,index_id int,type tinyint,type_desc "
      "nvarchar(60)?,is_unique bit?,"
@@ -630,21 +631,21 @@ const struct sysview sysviews_catalog[] = {
      "fill_factor tinyint,is_padded bit?,is_disabled bit?,is_hypothetical "
      "bit?,allow_row_locks bit?,"
      "allow_page_locks bit?,has_filter bit?,filter_definition nvarchar(max)?",
-     fill_indexes, 0},
+     fill_indexes, 0, 0},
     {"sys", "index_columns",
      "object_id int,index_id int,index_column_id int,column_id int,key_ordinal tinyint,"
      "partition_ordinal tinyint,is_descending_key bit?,is_included_column bit?",
-     fill_index_columns, 0},
+     fill_index_columns, 0, 0},
     {"sys", "partitions",
      "partition_id bigint,object_id int,index_id int,partition_number int,hobt_id "
      "bigint,rows bigint?,"
      "filestream_filegroup_id smallint,data_compression tinyint,data_compression_desc "
      "nvarchar(60)?",
-     fill_partitions, VIEW_LIVE},
+     fill_partitions, VIEW_LIVE, 0},
     {"sys", "dm_db_partition_stats",
      "partition_id bigint?,object_id int,index_id int,partition_number int,row_count "
      "bigint?",
-     fill_partition_stats, VIEW_LIVE},
+     fill_partition_stats, VIEW_LIVE, 0},
 };
 const size_t sysviews_catalog_count =
     sizeof(sysviews_catalog) / sizeof(sysviews_catalog[0]);

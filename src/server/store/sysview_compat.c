@@ -226,11 +226,11 @@ const struct sysview sysviews_compat[] = {
     {"INFORMATION_SCHEMA", "SCHEMATA",
      "CATALOG_NAME nvarchar(128)?,SCHEMA_NAME nvarchar(128),SCHEMA_OWNER nvarchar(128)?,"
      "DEFAULT_CHARACTER_SET_NAME sysname?",
-     fill_schemata, 0},
+     fill_schemata, 0, 0},
     {"INFORMATION_SCHEMA", "TABLES",
      "TABLE_CATALOG nvarchar(128)?,TABLE_SCHEMA nvarchar(128)?,TABLE_NAME "
      "sysname,TABLE_TYPE varchar(10)?",
-     fill_tables, 0},
+     fill_tables, 0, 0},
     {"INFORMATION_SCHEMA", "COLUMNS",
      "TABLE_CATALOG nvarchar(128)?,TABLE_SCHEMA nvarchar(128)?,TABLE_NAME nvarchar(128),"
      "COLUMN_NAME nvarchar(128)?,ORDINAL_POSITION int?,COLUMN_DEFAULT nvarchar(4000)?,"
@@ -239,35 +239,35 @@ const struct sysview sysviews_compat[] = {
      "smallint?,"
      "NUMERIC_SCALE int?,DATETIME_PRECISION smallint?,CHARACTER_SET_NAME "
      "sysname?,COLLATION_NAME sysname?",
-     fill_columns, 0},
+     fill_columns, 0, 0},
     {"INFORMATION_SCHEMA", "TABLE_CONSTRAINTS",
      "CONSTRAINT_CATALOG nvarchar(128)?,CONSTRAINT_SCHEMA nvarchar(128)?,CONSTRAINT_NAME "
      "sysname,"
      "TABLE_CATALOG nvarchar(128)?,TABLE_SCHEMA nvarchar(128)?,TABLE_NAME sysname?,"
      "CONSTRAINT_TYPE varchar(11)?,IS_DEFERRABLE varchar(2),INITIALLY_DEFERRED "
      "varchar(2)",
-     fill_table_constraints, 0},
+     fill_table_constraints, 0, 0},
     {"INFORMATION_SCHEMA", "KEY_COLUMN_USAGE",
      "CONSTRAINT_CATALOG nvarchar(128)?,CONSTRAINT_SCHEMA nvarchar(128)?,CONSTRAINT_NAME "
      "nvarchar(128),"
      "TABLE_CATALOG nvarchar(128)?,TABLE_SCHEMA nvarchar(128)?,TABLE_NAME nvarchar(128),"
      "COLUMN_NAME nvarchar(128)?,ORDINAL_POSITION int",
-     fill_key_usage, 0},
+     fill_key_usage, 0, 0},
     {"sys", "sysobjects",
      "name sysname,id int,xtype char(2),uid smallint,parent_obj int,crdate datetime,type "
      "char(2)?",
-     fill_sysobjects, 0},
+     fill_sysobjects, 0, 0},
     {"sys", "syscolumns",
      "name sysname?,id int,xtype tinyint,xusertype smallint,length smallint,colid "
      "smallint,iscomputed int,"
      "isnullable int,prec smallint?,scale int?,collation sysname?",
-     fill_syscolumns, 0},
+     fill_syscolumns, 0, 0},
     {"sys", "sysdatabases",
      "name sysname,dbid smallint,crdate datetime,status int,cmptlevel tinyint,filename "
      "nvarchar(260)?",
-     fill_sysdatabases, VIEW_LIVE},
+     fill_sysdatabases, VIEW_LIVE, 0},
     {"sys", "sysindexes", "id int,indid smallint,name sysname?,status int",
-     fill_sysindexes, 0},
-    {"sys", "sysusers", "uid smallint,name sysname", fill_sysusers, 0},
+     fill_sysindexes, 0, 0},
+    {"sys", "sysusers", "uid smallint,name sysname", fill_sysusers, 0, 0},
 };
 const size_t sysviews_compat_count = sizeof(sysviews_compat) / sizeof(sysviews_compat[0]);

@@ -305,78 +305,79 @@ static void fill_master_files(struct rows *r)
 const struct sysview sysviews_constraint[] = {
     {"sys", "key_constraints",
      OBJECT_COLUMNS ",unique_index_id int?,is_system_named bit,is_enforced bit",
-     fill_key_constraints, 0},
+     fill_key_constraints, 0, 0},
     {"sys", "check_constraints",
      OBJECT_COLUMNS
      ",is_disabled bit,is_not_for_replication bit,is_not_trusted bit,"
      "parent_column_id int,definition nvarchar(max)?,uses_database_collation bit?,"
      "is_system_named bit",
-     fill_checks, 0},
+     fill_checks, 0, 0},
     {"sys", "default_constraints",
      OBJECT_COLUMNS ",parent_column_id int,definition nvarchar(max)?,is_system_named bit",
-     fill_defaults, 0},
+     fill_defaults, 0, 0},
     {"sys", "foreign_keys",
      OBJECT_COLUMNS
      ",referenced_object_id int?,key_index_id int?,is_disabled bit,"
      "is_not_for_replication bit,is_not_trusted bit,delete_referential_action tinyint?,"
      "delete_referential_action_desc nvarchar(60)?,update_referential_action tinyint?,"
      "update_referential_action_desc nvarchar(60)?,is_system_named bit",
-     fill_foreign_keys, 0},
+     fill_foreign_keys, 0, 0},
     {"sys", "foreign_key_columns",
      "constraint_object_id int,constraint_column_id int,parent_object_id "
      "int,parent_column_id int,"
      "referenced_object_id int,referenced_column_id int",
-     fill_fk_columns, 0},
+     fill_fk_columns, 0, 0},
     {"sys", "parameters",
      "object_id int,name sysname?,parameter_id int,system_type_id tinyint,user_type_id "
      "int,"
      "max_length smallint,precision tinyint,scale tinyint,is_output bit,is_cursor_ref "
      "bit,"
      "has_default_value bit,is_readonly bit,is_nullable bit?",
-     fill_parameters, 0},
+     fill_parameters, 0, 0},
     {"sys", "triggers",
      "name sysname,object_id int,parent_class tinyint,parent_class_desc "
      "nvarchar(60)?,parent_id int,"
      "type char(2),type_desc nvarchar(60)?,create_date datetime,modify_date datetime,"
      "is_ms_shipped bit,is_disabled bit,is_not_for_replication bit,is_instead_of_trigger "
      "bit",
-     NULL, 0},
+     NULL, 0, 0},
     {"sys", "trigger_events",
-     "object_id int,type int,type_desc nvarchar(60),is_first bit?,is_last bit?", NULL, 0},
+     "object_id int,type int,type_desc nvarchar(60),is_first bit?,is_last bit?", NULL, 0,
+     0},
     {"sys", "extended_properties",
      "class tinyint,class_desc nvarchar(60)?,major_id int,minor_id int,name "
      "sysname,value nvarchar(4000)?",
-     NULL, 0},
-    {"sys", "synonyms", OBJECT_COLUMNS ",base_object_name nvarchar(1035)?", NULL, 0},
-    {"sys", "sequences", OBJECT_COLUMNS, NULL, 0},
+     NULL, 0, 0},
+    {"sys", "synonyms", OBJECT_COLUMNS ",base_object_name nvarchar(1035)?", NULL, 0, 0},
+    {"sys", "sequences", OBJECT_COLUMNS, NULL, 0, 0},
     {"sys", "server_principals",
      "name sysname,principal_id int,sid varbinary(85)?,type char(1),type_desc "
      "nvarchar(60)?,"
      "is_disabled bit?,create_date datetime,modify_date datetime,default_database_name "
      "sysname?,"
      "default_language_name sysname?",
-     fill_server_principals, VIEW_LIVE},
+     fill_server_principals, VIEW_LIVE, 0},
     {"sys", "database_principals",
      "name sysname,principal_id int,sid varbinary(85)?,type char(1),type_desc "
      "nvarchar(60)?,"
      "is_fixed_role bit,create_date datetime,modify_date datetime,default_schema_name "
      "sysname?,"
      "authentication_type_desc nvarchar(60)?",
-     fill_database_principals, 0},
-    {"sys", "data_spaces", SPACE_COLUMNS, fill_data_spaces, 0},
+     fill_database_principals, 0, 0},
+    {"sys", "data_spaces", SPACE_COLUMNS, fill_data_spaces, 0, 0},
     {"sys", "filegroups",
      SPACE_COLUMNS
      ",filegroup_guid uniqueidentifier?,log_filegroup_id int?,is_read_only bit?,"
      "is_autogrow_all_files bit?",
-     fill_filegroups, 0},
-    {"sys", "partition_schemes", SPACE_COLUMNS ",function_id int", NULL, 0},
+     fill_filegroups, 0, 0},
+    {"sys", "partition_schemes", SPACE_COLUMNS ",function_id int", NULL, 0, 0},
     {"sys", "partition_functions",
      "name sysname,function_id int,type char(2),type_desc nvarchar(60)?,fanout int,"
      "boundary_value_on_right bit,create_date datetime,modify_date datetime",
-     NULL, 0},
-    {"sys", "database_files", FILE_COLUMNS, fill_database_files, VIEW_LIVE},
-    {"sys", "master_files", "database_id int," FILE_COLUMNS, fill_master_files,
-     VIEW_LIVE},
+     NULL, 0, 0},
+    {"sys", "database_files", FILE_COLUMNS, fill_database_files, VIEW_LIVE, 0},
+    {"sys", "master_files", "database_id int," FILE_COLUMNS, fill_master_files, VIEW_LIVE,
+     0},
 };
 const size_t sysviews_constraint_count =
     sizeof(sysviews_constraint) / sizeof(sysviews_constraint[0]);

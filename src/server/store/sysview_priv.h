@@ -31,6 +31,8 @@ struct sysview {
     const char *columns;
     void (*fill)(struct rows *r); /* NULL: empty here */
     unsigned flags;
+    size_t
+        parameters; /* of a function: each NULL, or what a row's first columns must be */
 };
 
 void cell_int(struct rows *r, int64_t v);

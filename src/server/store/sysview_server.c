@@ -3,11 +3,15 @@
 #include "server/store/sysview_priv.h"
 
 #include "server/net/server.h"
+#include "server/store/io_stats.h"
+#include "server/store/latch.h"
 #include "server/store/lock.h"
 #include "server/value/datetime.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <time.h>
 
@@ -290,10 +294,18 @@ static void wait_row(struct rows *r, const char *type, const int64_t figures[3])
     cell_int(r, 0);
 }
 
+static void io_row(struct rows *r, const char *type, const struct io_figure *f)
+{
+    const int64_t figures[] = {f->count, f->ns / 1000000, f->max_ns / 1000000};
+
+    wait_row(r, type, figures);
+}
+
 static void fill_waits(struct rows *r)
 {
     struct server *srv = session_server(r->session);
     struct network_waits net = {0};
+    struct io_figure data[IO_KINDS], log[IO_KINDS];
     int64_t lock[3] = {0}, net_figures[3];
 
     wlock_stats(server_lock_graph(srv), &lock[0], &lock[1], &lock[2]);
@@ -301,8 +313,66 @@ static void fill_waits(struct rows *r)
     net_figures[0] = net.count;
     net_figures[1] = net.wait_ms;
     net_figures[2] = net.max_ms;
+    io_totals(".db", data);
+    io_totals("-wal", log);
+    io_row(r, "PAGEIOLATCH_SH", &data[IO_READ]);
+    io_row(r, "WRITELOG", &log[IO_SYNC]);
+    io_row(r, "IO_COMPLETION", &data[IO_SYNC]);
     wait_row(r, "LCK_M_X", lock);
     wait_row(r, "ASYNC_NETWORK_IO", net_figures);
+}
+
+/* ---- files ---- */
+
+static void file_figures_row(struct rows *r, const struct database *db, bool log)
+{
+    struct io_figure io[IO_KINDS];
+    struct stat info;
+    char path[5000];
+    int64_t read_ms, write_ms;
+
+    snprintf(path, sizeof(path), "%s%s", database_path(db), log ? "-wal" : "");
+    io_figures(path, io);
+    read_ms = io[IO_READ].ns / 1000000;
+    write_ms = (io[IO_WRITE].ns + io[IO_SYNC].ns) / 1000000;
+    cell_int(r, database_id(db));
+    cell_int(r, log ? 2 : 1);
+    cell_int(r, io_now() / 1000000);
+    cell_int(r, io[IO_READ].count);
+    cell_int(r, io[IO_READ].bytes);
+    cell_int(r, read_ms);
+    cell_int(r, 0);
+    cell_int(r, io[IO_WRITE].count);
+    cell_int(r, io[IO_WRITE].bytes);
+    cell_int(r, write_ms);
+    cell_int(r, 0);
+    cell_int(r, read_ms + write_ms);
+    cell_int(r, stat(path, &info) == 0 ? (int64_t)info.st_size : 0);
+    cell_null(r);
+}
+
+static void fill_file_stats(struct rows *r)
+{
+    struct database *dbs[STORE_MAX_DATABASES];
+    size_t n = store_databases(database_store(r->db), dbs, STORE_MAX_DATABASES);
+
+    for (size_t i = 0; i < n && i < STORE_MAX_DATABASES; i++) {
+        file_figures_row(r, dbs[i], false);
+        file_figures_row(r, dbs[i], true);
+    }
+}
+
+static void fill_latches(struct rows *r)
+{
+    struct latch_figure figures[LATCH_CLASSES];
+
+    latch_figures(figures);
+    for (size_t i = 0; i < LATCH_CLASSES; i++) {
+        cell_text(r, figures[i].name);
+        cell_int(r, figures[i].waits);
+        cell_int(r, figures[i].wait_ms);
+        cell_int(r, figures[i].max_ms);
+    }
 }
 
 static void fill_configurations(struct rows *r)
@@ -344,7 +414,7 @@ const struct sysview sysviews_server[] = {
      "scheduler_id int?,reads bigint,writes bigint,logical_reads bigint,"
      "transaction_isolation_level smallint,row_count bigint,nest_level int,dop "
      "int,group_id int",
-     fill_requests, VIEW_LIVE},
+     fill_requests, VIEW_LIVE, 0},
     {"sys", "dm_exec_sessions",
      "session_id smallint,login_time datetime,host_name nvarchar(128)?,program_name "
      "nvarchar(128)?,"
@@ -359,19 +429,19 @@ const struct sysview sysviews_server[] = {
      "database_id smallint,open_transaction_count int,text_size int,language "
      "nvarchar(128)?,"
      "date_format nvarchar(3)?,date_first smallint,lock_timeout int",
-     fill_sessions, VIEW_LIVE},
+     fill_sessions, VIEW_LIVE, 0},
     {"sys", "dm_exec_connections",
      "session_id int?,connect_time datetime,net_transport nvarchar(40),protocol_type "
      "nvarchar(40)?,"
      "protocol_version int?,encrypt_option nvarchar(40),auth_scheme nvarchar(40),"
      "node_affinity smallint,num_reads int?,num_writes int?,net_packet_size int?,"
      "client_net_address varchar(48)?",
-     fill_connections, VIEW_LIVE},
+     fill_connections, VIEW_LIVE, 0},
     {"sys", "dm_os_waiting_tasks",
      "session_id smallint?,exec_context_id int?,wait_duration_ms bigint?,wait_type "
      "nvarchar(60)?,"
      "blocking_session_id smallint?,resource_description nvarchar(3072)?",
-     fill_waiting, VIEW_LIVE},
+     fill_waiting, VIEW_LIVE, 0},
     {"sys", "dm_os_schedulers",
      "parent_node_id int,scheduler_id int,cpu_id smallint,status nvarchar(60),is_online "
      "bit,is_idle bit,"
@@ -380,7 +450,7 @@ const struct sysview sysviews_server[] = {
      "active_workers_count int,work_queue_count bigint,pending_disk_io_count "
      "int,load_factor int,"
      "yield_count int,total_cpu_usage_ms bigint,total_scheduler_delay_ms bigint",
-     fill_schedulers, VIEW_LIVE},
+     fill_schedulers, VIEW_LIVE, 0},
     {"sys", "dm_os_sys_info",
      "cpu_ticks bigint,ms_ticks bigint,cpu_count int,hyperthread_ratio "
      "int,physical_memory_kb bigint,"
@@ -389,23 +459,34 @@ const struct sysview sysviews_server[] = {
      "scheduler_count int,scheduler_total_count int,sqlserver_start_time datetime,"
      "socket_count int,cores_per_socket int,numa_node_count int,sql_memory_model_desc "
      "nvarchar(60)",
-     fill_sys_info, VIEW_LIVE},
+     fill_sys_info, VIEW_LIVE, 0},
     {"sys", "dm_os_wait_stats",
      "wait_type nvarchar(60),waiting_tasks_count bigint,wait_time_ms "
      "bigint,max_wait_time_ms bigint,"
      "signal_wait_time_ms bigint",
-     fill_waits, VIEW_LIVE},
+     fill_waits, VIEW_LIVE, 0},
+    {"sys", "dm_io_virtual_file_stats",
+     "database_id smallint,file_id smallint,sample_ms bigint,num_of_reads bigint,"
+     "num_of_bytes_read bigint,io_stall_read_ms bigint,io_stall_queued_read_ms bigint,"
+     "num_of_writes bigint,num_of_bytes_written bigint,io_stall_write_ms bigint,"
+     "io_stall_queued_write_ms bigint,io_stall bigint,size_on_disk_bytes bigint,"
+     "file_handle varbinary(8)?",
+     fill_file_stats, VIEW_LIVE, 2},
+    {"sys", "dm_os_latch_stats",
+     "latch_class nvarchar(60),waiting_requests_count bigint,wait_time_ms bigint,"
+     "max_wait_time_ms bigint",
+     fill_latches, VIEW_LIVE, 0},
     {"sys", "dm_tran_locks",
      "resource_type nvarchar(60),resource_database_id int,resource_associated_entity_id "
      "bigint?,"
      "request_mode nvarchar(60),request_type nvarchar(60),request_status nvarchar(60),"
      "request_session_id int",
-     NULL, VIEW_LIVE},
+     NULL, VIEW_LIVE, 0},
     {"sys", "configurations",
      "configuration_id int,name nvarchar(35),value bigint?,minimum bigint?,maximum "
      "bigint?,"
      "value_in_use bigint?,description nvarchar(255),is_dynamic bit,is_advanced bit",
-     fill_configurations, VIEW_LIVE},
+     fill_configurations, VIEW_LIVE, 0},
     {"sys", "sysprocesses",
      "spid smallint,kpid smallint,blocked smallint,waittime bigint,lastwaittype "
      "nchar(32),dbid smallint,"
@@ -413,6 +494,6 @@ const struct sysview sysviews_server[] = {
      "smallint,"
      "status nchar(30),hostname nchar(128),program_name nchar(128),cmd "
      "nchar(26),loginame nchar(128)",
-     fill_processes, VIEW_LIVE},
+     fill_processes, VIEW_LIVE, 0},
 };
 const size_t sysviews_server_count = sizeof(sysviews_server) / sizeof(sysviews_server[0]);

@@ -296,6 +296,10 @@ static bool add_table(struct binder *b, struct bscope *sc, const struct source *
         return false;
     if (ref.view != NULL)
         return add_view(b, sc, &ref, alias, sql);
+    if (ref.sysview != NULL && sysview_parameters(ref.sysview) > 0)
+        return sqlerr_setf(b->e, 216, 16,
+                           "Parameters were not supplied for the function '%s'.",
+                           name_format(b, &n));
     if (ref.sysview != NULL)
         return add_sysview(b, sc, &ref, alias, sql);
     r = bind_table_relation(b, &ref, alias);
@@ -360,16 +364,47 @@ static bool add_values(struct binder *b, struct bscope *sc, const struct source 
     return *sql != NULL && bind_add_relation(b, sc, r);
 }
 
+/* "(SELECT * FROM v7(5) WHERE (?1 IS NULL OR c1=?1) ...)" */
+static const char *filtered(struct binder *b, const struct source *s, const char *view)
+{
+    const char *sql = bind_text(b, "(SELECT * FROM %s WHERE 1", view);
+
+    for (size_t i = 0; sql != NULL && i < s->func->nargs; i++) {
+        struct bexpr x;
+
+        if (!bind_expr(b, NULL, s->func->args[i], &x))
+            return NULL;
+        sql =
+            bind_text(b, "%s AND ((%s) IS NULL OR c%zu=(%s))", sql, x.sql, i + 1, x.sql);
+    }
+    return sql == NULL ? NULL : bind_text(b, "%s)", sql);
+}
+
 static bool add_function(struct binder *b, struct bscope *sc, const struct source *s,
                          const char **sql)
 {
     struct table_ref ref = {.sysview =
                                 sysview_find(s->func->name.schema, s->func->name.object)};
+    const char *shown = name_format(b, &s->func->name);
+    size_t n;
 
     if (ref.sysview == NULL)
-        return sqlerr_set(b->e, 208, name_format(b, &s->func->name));
+        return sqlerr_set(b->e, 208, shown);
+    n = sysview_parameters(ref.sysview);
+    if (s->func->nargs != n)
+        return s->func->nargs < n
+                   ? sqlerr_setf(b->e, 313, 16,
+                                 "An insufficient number of arguments were supplied for "
+                                 "the procedure or function %s.",
+                                 shown)
+                   : sqlerr_setf(b->e, 8144, 16,
+                                 "Procedure or function %s has too many arguments "
+                                 "specified.",
+                                 shown);
     ref.sql = bind_text(b, "v%zu(%d)", sysview_number(ref.sysview),
                         (int)database_id(session_database(b->ctx->session)));
+    if (ref.sql != NULL && n > 0)
+        ref.sql = filtered(b, s, ref.sql);
     return ref.sql != NULL && add_sysview(b, sc, &ref, s->alias, sql);
 }
 
