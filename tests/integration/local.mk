@@ -16,6 +16,7 @@ INTEGRATION_TESTS = \
 	tests/integration/test_server.py \
 	tests/integration/test_shapes.py \
 	tests/integration/test_split.py \
+	tests/integration/test_tedious.py \
 	tests/integration/test_traps.py \
 	tests/integration/test_types.py \
 	tests/integration/test_values.py \
@@ -23,7 +24,7 @@ INTEGRATION_TESTS = \
 	tests/integration/test_source.py
 TESTS += $(INTEGRATION_TESTS) tests/cases/check-cases scripts/check-includes scripts/check-sql
 EXTRA_DIST += $(INTEGRATION_TESTS) tests/integration/rack.py tests/integration/proxy.py tests/integration/bulkstream.py tests/integration/tds.py tests/cases scripts/check-includes scripts/check-sql \
-	tests/datasets/package.json tests/sqlgrammar/check-grammar.js tests/sqlgrammar/package.json
+	tests/datasets/package.json tests/clients/package.json tests/clients/tedious_tests.js tests/sqlgrammar/check-grammar.js tests/sqlgrammar/package.json
 # our own client alone, for test_wire.py
 check_PROGRAMS += tests/support/wire_client
 tests_support_wire_client_SOURCES = tests/support/wire_client.c
