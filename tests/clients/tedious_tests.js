@@ -187,9 +187,10 @@ async function main() {
   first.close();
   for (const tds of ['7_2', '7_3_B', '7_4']) {
     for (const [name, test] of Object.entries(tests)) {
+      if (tds === '7_2' && /OfEachType/.test(name)) continue; // date, time and the like came with 7.3
       const c = await connect({ tdsVersion: tds });
       try {
-        if (tds !== '7_2' || !/OfEachType/.test(name)) await test(c); // date, time and the like came with 7.3
+        await test(c);
         passed++;
       } catch (e) {
         failed++;
