@@ -160,6 +160,46 @@ static void fill_sysobjects(struct rows *r)
     }
 }
 
+/* The numbers that types had before 7.0; 0: made later. */
+static int old_type(enum type_id id)
+{
+    static const unsigned char numbers[TY_COUNT] = {
+        [TY_CHAR] = 1,      [TY_VARCHAR] = 2,     [TY_BINARY] = 3,
+        [TY_VARBINARY] = 4, [TY_TINYINT] = 5,     [TY_SMALLINT] = 6,
+        [TY_INT] = 7,       [TY_FLOAT] = 8,       [TY_MONEY] = 11,
+        [TY_DATETIME] = 12, [TY_BIT] = 16,        [TY_TEXT] = 19,
+        [TY_IMAGE] = 20,    [TY_SMALLMONEY] = 21, [TY_SMALLDATETIME] = 22,
+        [TY_REAL] = 23,     [TY_DECIMAL] = 24,    [TY_ROWVERSION] = 80,
+    };
+
+    return numbers[id];
+}
+
+static void old_type_row(struct rows *r, const char *name, const struct type_info *t,
+                         int usertype)
+{
+    bool named = strcmp(name, "sysname") == 0;
+
+    cell_text(r, name);
+    cell_int(r, t->system_type_id);
+    cell_int(r, named ? 1 : 0);
+    cell_int(r, named ? 256 : t->user_type_id);
+    cell_int(r, named ? 256 : t->max_bytes);
+    cell_int(r, t->id == TY_DECIMAL ? 38 : t->precision);
+    cell_int(r, t->id == TY_DECIMAL ? 38 : t->scale);
+    cell_int(r, usertype);
+    cell_bit(r, type_is_string(t->id) || type_is_binary(t->id));
+    cell_bit(r, !named);
+}
+
+static void fill_systypes(struct rows *r)
+{
+    for (int i = TY_BIT; i < TY_COUNT; i++)
+        old_type_row(r, type_info((enum type_id)i)->name, type_info((enum type_id)i),
+                     old_type((enum type_id)i));
+    old_type_row(r, "sysname", type_info(TY_NVARCHAR), 18);
+}
+
 static void fill_syscolumns(struct rows *r)
 {
     for (size_t i = 0; i < r->cat->nobjects; i++) {
@@ -176,6 +216,8 @@ static void fill_syscolumns(struct rows *r)
             cell_int(r, c->id);
             cell_int(r, c->computed != NULL);
             cell_int(r, c->nullable);
+            cell_int(r, old_type(c->type.id));
+            cell_int(r, (c->nullable ? 0x08 : 0) | (c->identity ? 0x80 : 0));
             cell_int(r, c->type.precision);
             cell_int(r, c->type.scale);
             cell_text(r, type_is_string(c->type.id)
@@ -260,8 +302,13 @@ const struct sysview sysviews_compat[] = {
     {"sys", "syscolumns",
      "name sysname?,id int,xtype tinyint,xusertype smallint,length smallint,colid "
      "smallint,iscomputed int,"
-     "isnullable int,prec smallint?,scale int?,collation sysname?",
+     "isnullable int,usertype smallint,status tinyint,prec smallint?,scale "
+     "int?,collation sysname?",
      fill_syscolumns, 0, 0},
+    {"sys", "systypes",
+     "name sysname,xtype tinyint,status tinyint?,xusertype smallint?,length smallint,"
+     "xprec tinyint,xscale tinyint,usertype smallint?,variable bit?,allownulls bit?",
+     fill_systypes, 0, 0},
     {"sys", "sysdatabases",
      "name sysname,dbid smallint,crdate datetime,status int,cmptlevel tinyint,filename "
      "nvarchar(260)?",

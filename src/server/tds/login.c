@@ -105,6 +105,7 @@ enum {
     AT_FLAGS2 = 25,
     AT_FLAGS3 = 27,
     AT_EXTENSION = 56,
+    FLAG2_ODBC = 0x02,
     FLAG2_INTEGRATED = 0x80,
     FLAG3_CHANGE_PASSWORD = 0x01,
     FLAG3_EXTENSION = 0x10,
@@ -198,6 +199,7 @@ bool login_parse(const unsigned char *p, size_t n, struct tds_login *out)
     out->tds_version = u32_at(p + AT_VERSION);
     out->packet_size = u32_at(p + AT_PACKET_SIZE);
     out->client_pid = u32_at(p + AT_PID);
+    out->odbc = (p[AT_FLAGS2] & FLAG2_ODBC) != 0;
     out->integrated = (p[AT_FLAGS2] & FLAG2_INTEGRATED) != 0;
     out->change_password = (p[AT_FLAGS3] & FLAG3_CHANGE_PASSWORD) != 0;
     /* before 7.4 the bit means nothing, though clients set it */

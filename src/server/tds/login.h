@@ -43,6 +43,7 @@ struct tds_login {
     uint32_t packet_size;
     uint32_t client_pid;
     bool integrated; /* Windows authentication */
+    bool odbc;       /* the client wants the ANSI options on */
     bool extension;  /* feature extensions follow: an acknowledgement is expected */
     bool utf8;       /* ... UTF8_SUPPORT among them */
     bool change_password;

@@ -296,7 +296,8 @@ static void seal_packet(struct tds_writer *w, uint8_t status)
     h[1] = status;
     h[2] = (unsigned char)(n >> 8);
     h[3] = (unsigned char)(n & 0xFF);
-    h[4] = h[5] = 0;
+    h[4] = (unsigned char)(w->spid >> 8);
+    h[5] = (unsigned char)(w->spid & 0xFF);
     h[6] = ++w->id;
     h[7] = 0;
     w->packets++;

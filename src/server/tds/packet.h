@@ -97,6 +97,7 @@ struct tds_writer {
     size_t len;         /* end of what is in buf */
     size_t packet_size;
     uint64_t total, packets;
+    uint16_t spid; /* in each header, as the server's are */
     uint8_t id;
     bool open;   /* a message was begun */
     bool failed; /* the peer is gone; nothing more is sent */

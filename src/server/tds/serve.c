@@ -152,12 +152,14 @@ static bool open_session(struct tds_conn *c, const struct tds_login *l, struct s
         .language = l->language,
         .client_interface = l->client_interface,
         .client_pid = l->client_pid,
+        .db_library = !l->odbc,
         .tds_version = c->tds_version,
         .packet_size = l->packet_size,
         .spid = client_spid(c->client),
         .client = c->client,
     };
 
+    c->w.spid = (uint16_t)login.spid;
     client_set_login(c->client, &seen);
     c->session = session_open(c->srv, &login, &c->sink, e);
     if (c->session == NULL)

@@ -253,8 +253,10 @@ void send_done(struct frame *f, uint16_t cmd, int64_t rows, bool failed)
         return; /* INSERT ... EXEC collects the rows: its own DONE counts them */
     if (s->options.nocount)
         rows = -1;
-    if (!s->columns_sent && !failed && rows < 0)
-        return; /* nothing to say: the batch's own DONE will do */
+    /* without a command's number, or in a procedure, the batch's own DONE will do */
+    if (!s->columns_sent && !failed && rows < 0 &&
+        (cmd == 0 || f->done_kind != DONE_BATCH || s->options.nocount))
+        return;
     session_flush_done(s, true);
     s->done = (struct pending_done){
         .set = true, .kind = f->done_kind, .cmd = cmd, .rows = rows, .failed = failed};

@@ -60,6 +60,8 @@ bool eval(struct exec_ctx *ctx, const struct expr *x, const struct sqltype *want
 bool eval_int(struct exec_ctx *ctx, const struct expr *x, int64_t *out, bool *is_null);
 /* As nvarchar(max) text; "" for NULL. Valid until value_free(out). */
 bool eval_text(struct exec_ctx *ctx, const struct expr *x, struct value *out);
+/* cmd: the statement's number in DONE; 0 = none.  rows -1: it has no count. */
+enum { DONE_CMD_SET = 249 };
 void send_done(struct frame *f, uint16_t cmd, int64_t rows, bool failed);
 
 /* ---- interp_data.c ---- */

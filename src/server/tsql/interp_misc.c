@@ -246,5 +246,8 @@ enum flow run_misc(struct frame *f, const struct stmt *st)
     if (!misc[st->kind](f, st))
         return statement_error(f, st);
     s->last_error = 0;
+    /* under FMTONLY clients take the first result for the one that they asked about */
+    if (st->kind == ST_SET_OPTION && strcmp(st->u.set.items[0].name, "FMTONLY") != 0)
+        send_done(f, DONE_CMD_SET, -1, false);
     return FLOW_NEXT;
 }

@@ -333,7 +333,8 @@ static bool bind_term(struct binder *b, struct bscope *outer, const struct query
     if (!bind_order(b, NULL, q, out, &order))
         return false;
     out->wrapped = true;
-    out->sql = bind_text(b, "%s%s", out->sql, order);
+    /* SQLite loses grouped columns where a compound itself is ordered by a collation */
+    out->sql = bind_text(b, "SELECT * FROM (%s)%s", out->sql, order);
     return out->sql != NULL;
 }
 

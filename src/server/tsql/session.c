@@ -136,6 +136,7 @@ struct session *session_open(struct server *srv, const struct session_login *log
     s->spid = login->spid;
     pthread_mutex_init(&s->info_mutex, NULL);
     session_options_default(&s->options);
+    s->options.quoted_identifier = !login->db_library;
     value_set_null(&s->identity, type_decimal(TYPE_MAX_PRECISION, 0));
     if (!copy_login(&s->login, login))
         sqlerr_set(e, 701, "default");
@@ -185,6 +186,7 @@ void session_reset(struct session *s)
     session_store_reset(s->store);
     free_prepared(s);
     session_options_default(&s->options);
+    s->options.quoted_identifier = !s->login.db_library;
     memset(&s->identity_insert, 0, sizeof s->identity_insert);
     s->last_error = 0;
     s->rowcount = 0;

@@ -22,6 +22,7 @@ struct session_login {
     const char *language;
     const char *client_interface;
     uint32_t client_pid;
+    bool db_library; /* not an ODBC client: QUOTED_IDENTIFIER begins OFF */
     uint32_t tds_version;
     uint32_t packet_size;
     int spid;              /* from the server's session list (net/server.h) */

@@ -57,7 +57,7 @@ static const char chart[C_COUNT][C_COUNT + 1] = {
     [C_MNY] = "iiiii...ii..i..i.i.", [C_DEC] = "iiiii...ii..i..i.i.",
     [C_DTM] = "eeeeiiiiii..e....i.", [C_DAT] = "....ii.iii..e....i.",
     [C_TIM] = "....i.iiii..e....i.", [C_DT2] = "....iiiiii..e....i.",
-    [C_CHR] = "iiiiiiiiiiiieeieiii", [C_NCH] = "iiiiiiiiiiiie.ieiii",
+    [C_CHR] = "iiiiiiiiiiiieiieiii", [C_NCH] = "iiiiiiiiiiiie.ieiii",
     [C_TXT] = "........iiii....i..", [C_NTX] = "........iiii....i..",
     [C_BIN] = "i.iiieeeii..iiiiiii", [C_IMG] = "............ii.i...",
     [C_UID] = "........ii..i.i..i.", [C_RV] = "i.iii...i...ii.i...",
