@@ -70,8 +70,8 @@ class Connection:
 class Proxy:
     """Listens on a free port of the loopback; port_of_server is asked for each connection."""
 
-    def __init__(self, port_of_server):
-        self.port_of_server = port_of_server
+    def __init__(self, port_of_server, host="127.0.0.1"):
+        self.port_of_server, self.host = port_of_server, host
         self.lock = threading.Lock()          # guards connections and orders
         self.connections = set()
         self.orders = []
@@ -89,7 +89,7 @@ class Proxy:
             except OSError:
                 return
             try:
-                server = socket.create_connection(("127.0.0.1", self.port_of_server()), timeout=5)
+                server = socket.create_connection((self.host, self.port_of_server()), timeout=5)
                 server.settimeout(None)
             except OSError:
                 client.close()
