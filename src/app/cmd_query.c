@@ -2,7 +2,9 @@
 #include "app/command.h"
 #include "app/open.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct printer {
@@ -122,23 +124,59 @@ static void print_json(json_t *list)
     json_decref(doc);
 }
 
+/* The statement: as given, or of a file or standard input; the caller's to free. */
+static fr_status read_statement(const char *argument, char **out, struct fr_err *err)
+{
+    bool is_stdin = strcmp(argument, "-") == 0;
+    FILE *f;
+    size_t room = 0;
+
+    *out = NULL;
+    if (!is_stdin && argument[0] != '@') {
+        *out = strdup(argument);
+        return *out != NULL ? FR_OK : fr_err_set(err, FR_ENOMEM, "no memory");
+    }
+    f = is_stdin ? stdin : fopen(argument + 1, "re");
+    /* a text has no NUL: up to there is all of it */
+    if (f == NULL || getdelim(out, &room, '\0', f) < 0) {
+        int why = f == NULL || ferror(f) ? errno : 0;
+
+        if (f != NULL && !is_stdin)
+            fclose(f);
+        return why != 0 ? fr_err_errno(err, FR_EARG, why, "statement of %s",
+                                       is_stdin ? "standard input" : argument + 1)
+                        : fr_err_set(err, FR_EARG, "statement of %s: it is empty",
+                                     is_stdin ? "standard input" : argument + 1);
+    }
+    if (!is_stdin)
+        fclose(f);
+    return FR_OK;
+}
+
 int command_query(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err)
 {
     struct printer p = {.s = s, .list = json_array()};
     struct fr_connector c;
     struct fr_sql *session = NULL;
+    char *statement = NULL;
     fr_status st;
 
+    st = read_statement(args->items[0], &statement, err);
+    if (st != FR_OK) {
+        json_decref(p.list);
+        return fr_status_exit(st);
+    }
     st = open_connector(s, &c, err);
     if (st == FR_OK)
         st = fr_connector_target(&c, NULL, "fullrack query", &session, err);
     if (st == FR_OK) {
         session->columns = take_columns;
         session->columns_ctx = &p;
-        st = fr_sql_run(session, args->items[0], take_row, &p, err);
+        st = fr_sql_run(session, statement, take_row, &p, err);
     }
     fr_sql_close(&session);
     fr_connector_free(&c);
+    free(statement);
     if (st == FR_OK && s->json)
         print_json(p.list);
     json_decref(p.list);

@@ -42,8 +42,9 @@ static const struct command commands[] = {
     {"purge", "[TASK...]", "forget tasks and runs that are over",
      "  fullrack purge --older-than 90 -S db1 -U etl\n",
      CONTROL | FR_GROUP_TASKS | FR_GROUP_PURGE, 0, SIZE_MAX, command_purge},
-    {"query", "SQL", "run one statement, print its rows",
-     "  fullrack query -S db1 -U etl -d sales 'SELECT COUNT(*) FROM dbo.lineitem'\n",
+    {"query", "SQL|@FILE|-", "run one batch of statements, print its rows",
+     "  fullrack query -S db1 -U etl -d sales 'SELECT COUNT(*) FROM dbo.lineitem'\n"
+     "  fullrack query -S db1 -U etl -d sales @table.sql\n",
      SERVER | FR_GROUP_QUERY, 1, 1, command_query},
     {"reset", "[TASK...]", "load tasks anew from their first row (a replay)",
      "  fullrack reset 17 -S db1 -U etl\n  fullrack reset --all -S db1 -U etl\n",

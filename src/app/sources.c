@@ -123,9 +123,15 @@ static fr_status add_pattern(struct sources *out, const char *pattern, bool make
 
     if (glob(pattern, 0, NULL, &g) != 0)
         return fr_err_set(err, FR_EARG, "no file fits %s", pattern);
-    for (size_t i = 0; st == FR_OK && i < g.gl_pathc; i++)
-        st = add(out, g.gl_pathv[i], make_absolute, err);
+    for (size_t i = 0; st == FR_OK && i < g.gl_pathc; i++) {
+        struct stat info;
+
+        if (stat(g.gl_pathv[i], &info) != 0 || !S_ISDIR(info.st_mode))
+            st = add(out, g.gl_pathv[i], make_absolute, err);
+    }
     globfree(&g);
+    if (st == FR_OK && out->count == before)
+        st = fr_err_set(err, FR_EARG, "only folders fit %s", pattern);
     if (out->count > before)
         qsort(out->items + before, out->count - before, sizeof *out->items,
               compare_items);
@@ -159,6 +165,8 @@ static fr_status add_list(struct sources *out, const char *path, bool make_absol
     if (f == NULL)
         return fr_err_errno(err, FR_EARG, errno, "list of files %s", path);
     for (long number = 1; st == FR_OK && (n = getline(&line, &room, f)) >= 0; number++) {
+        if (number == 1 && strncmp(line, "\xEF\xBB\xBF", 3) == 0)
+            memmove(line, line + 3, (size_t)(n -= 3) + 1);
         while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r'))
             line[--n] = '\0';
         if (strlen(line) != (size_t)n)

@@ -203,7 +203,10 @@ static void fill_result(struct loader *l, uint64_t cpu_before, uint64_t started_
     r->skipped = l->head.skipped;
     r->trimmed = l->head.trimmed;
     r->batches = l->head.batches;
-    r->bytes_read = l->head.next_offset - l->job->key.range_start;
+    /* a head that was never asked for stands at 0 */
+    r->bytes_read = l->head.next_offset > l->job->key.range_start
+                        ? l->head.next_offset - l->job->key.range_start
+                        : 0;
     r->bytes_sent = (int64_t)l->sent_before;
     r->client_cpu_ms = (int64_t)((fr_clock_process_cpu_ns() - cpu_before) / 1000000);
     r->duration_ms = (int64_t)(fr_clock_ms() - started_ms);

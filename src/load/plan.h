@@ -79,7 +79,7 @@ fr_status fr_plan_send_direct(struct fr_plan *p, const struct fr_record *rec,
 void fr_plan_split_error(const struct fr_plan *p, const struct fr_record *rec,
                          struct fr_row_error *bad);
 /* A row with a wrong number of fields. */
-void fr_plan_count_error(const struct fr_plan *p, size_t fields,
+void fr_plan_count_error(const struct fr_plan *p, const struct fr_record *rec,
                          struct fr_row_error *bad);
 
 /* The engine's library cuts trailing blanks off (FREETDS trap 5): values that lose some

@@ -197,8 +197,10 @@ static fr_status read_text(struct fr_plan *p, const struct fr_column *column,
     if (p->options->trim && !f->quoted)
         fr_trim_blanks(&f->p, &f->n);
     /* a text that means NULL (\\N) is looked for as it stands in the file */
-    if (f->has_quotes && (f->quoted || !is_null_token(p->options, f->p, f->n)))
+    if (f->has_quotes && (f->quoted || !is_null_token(p->options, f->p, f->n))) {
         st = plan_unquote(p, f, err);
+        f->quoted = true; /* as it reads now it is no such text any more */
+    }
     if (st == FR_EMPTY)
         return refuse_row(bad, column, f,
                           "has the --escape in front of a letter or digit, which is not "
@@ -353,9 +355,10 @@ void fr_plan_split_error(const struct fr_plan *p, const struct fr_record *rec,
         snprintf(bad->reason, sizeof bad->reason, "field %zu %s", field + 1, rec->bad);
 }
 
-void fr_plan_count_error(const struct fr_plan *p, size_t fields, struct fr_row_error *bad)
+void fr_plan_count_error(const struct fr_plan *p, const struct fr_record *rec,
+                         struct fr_row_error *bad)
 {
-    size_t all = p->table->column_count;
+    size_t all = p->table->column_count, fields = rec->count;
 
     bad->column = NULL;
     bad->has_value = false;
@@ -378,8 +381,9 @@ void fr_plan_count_error(const struct fr_plan *p, size_t fields, struct fr_row_e
     if (fields == 1 && all > 1) {
         size_t n = strlen(bad->reason);
 
-        snprintf(bad->reason + n, sizeof bad->reason - n,
-                 " (is -t the file's field terminator?)");
+        snprintf(bad->reason + n, sizeof bad->reason - n, "%s",
+                 rec->body_bytes == 0 ? " (it is an empty line)"
+                                      : " (is -t the file's field terminator?)");
     }
 }
 

@@ -72,10 +72,12 @@ fr_status fr_ranges_check_mark(const struct fr_source_identity *file, const char
     make_mark(file, now);
     if (strcmp(now, mark) == 0)
         return FR_OK;
-    return fr_err_set(err, FR_EDATA,
-                      "the file has changed since it was cut into ranges: rows no longer "
-                      "begin where they did; put it back, or load it anew: every range "
-                      "(a queue's tasks: cancel those of this file, then add it again)");
+    return fr_err_set(
+        err, FR_EDATA,
+        "the file has changed since it was cut into ranges: rows no longer "
+        "begin where they did; put it back, or take out of the table what its "
+        "ranges have loaded, all of them, and load it anew (a queue's tasks: "
+        "cancel or purge those of this file, then add it again)");
 }
 
 /* -- what is wanted, and what was found ------------------------------------------------

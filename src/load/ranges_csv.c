@@ -71,6 +71,16 @@ static bool ends_at(const struct range_scan *s, const struct fr_terminator *t,
     return true;
 }
 
+/* The LF of a CRLF behind an escape ends no row. */
+static bool is_escaped_newline(const struct csv_scan *c, uint64_t place)
+{
+    const struct range_scan *s = c->s;
+
+    return s->escape >= 0 && s->row.loose_newline[0] && c->skipped != UINT64_MAX &&
+           place == c->skipped + 1 && c->skipped >= s->base &&
+           *scan_at(s, c->skipped) == '\r' && *scan_at(s, place) == '\n';
+}
+
 /* Does a quote here, outside quotes, begin a quoted field? */
 static bool opens(const struct csv_scan *c, uint64_t place)
 {
@@ -78,7 +88,7 @@ static bool opens(const struct csv_scan *c, uint64_t place)
     uint64_t from = c->outside > s->base ? c->outside : s->base;
 
     return place == 0 || ends_at(s, &s->field, from, place) ||
-           ends_at(s, &s->row, from, place);
+           (ends_at(s, &s->row, from, place) && !is_escaped_newline(c, place - 1));
 }
 
 /* Borders in the text outside quotes up to `end`. */
@@ -102,6 +112,10 @@ static fr_status take_borders(struct csv_scan *c, uint64_t end, struct fr_err *e
             break;
         }
         at += (uint64_t)(hit - scan_at(s, at));
+        if (is_escaped_newline(c, at)) {
+            at++;
+            continue;
+        }
         length = fr_terminator_match(&s->row, hit, (size_t)(end - at), &partial);
         if (partial)
             break; /* the window ends, or a quote stands in its place */
@@ -163,14 +177,13 @@ static fr_status take_escape(struct csv_scan *c, uint64_t place, struct fr_err *
 {
     fr_status st = FR_OK;
 
-    c->skipped = place + 1;
-    if (c->state == INSIDE)
-        return FR_OK;
     if (c->state == BEHIND_QUOTE)
         leave_quotes(c);
-    if (c->wanted <= place)
+    if (c->state == OUTSIDE && c->wanted <= place)
         st = take_borders(c, place, err);
-    c->outside = place + 2;
+    if (c->state == OUTSIDE)
+        c->outside = place + 2;
+    c->skipped = place + 1;
     return st;
 }
 

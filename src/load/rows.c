@@ -157,7 +157,7 @@ static fr_status load_record(struct loader *l, const struct fr_record *rec,
             return st;
     }
     if (!mapped || rec->count != fr_plan_field_count(l->plan)) {
-        fr_plan_count_error(l->plan, rec->count, &bad);
+        fr_plan_count_error(l->plan, rec, &bad);
         return reject_row(l, rec, &bad, err);
     }
     if (l->bulk == NULL) {
@@ -220,6 +220,21 @@ static bool in_row_range(const struct loader *l, int64_t row)
     return row >= o->first_row && (o->last_row == 0 || row <= o->last_row);
 }
 
+/* A row that is not to be loaded; one that takes the rest of the file with it is not
+ * passed by in silence. */
+static fr_status pass_by(struct loader *l, const struct fr_record *rec,
+                         struct fr_err *err)
+{
+    struct fr_row_error bad;
+
+    if (rec->bad != NULL && rec->total_bytes == rec->body_bytes) {
+        fr_plan_split_error(l->plan, rec, &bad);
+        return row_failed(l, &bad, err);
+    }
+    l->now.skipped++;
+    return FR_OK;
+}
+
 /* A range that ends within a row was cut out of another file: the row's two halves must
  * not be loaded as two. */
 static fr_status end_rows(struct loader *l, bool ended, struct fr_err *err)
@@ -259,7 +274,7 @@ fr_status loader_load_rows(struct loader *l, struct fr_err *err)
         if (in_row_range(l, l->row))
             st = load_record(l, &rec, err);
         else
-            l->now.skipped++;
+            st = pass_by(l, &rec, err);
         consume(l, &rec);
         l->row++;
         if (st == FR_OK && batch_is_full(l))
@@ -298,6 +313,9 @@ fr_status loader_read_header(struct loader *l, struct fr_reader *reader,
             if (st != FR_OK)
                 return fr_err_wrap(err, "%s", l->job->source);
         }
+        if (st == FR_OK && rec.bad != NULL && rec.total_bytes == rec.body_bytes)
+            st = fr_err_set(err, FR_EARG, "%s: header: field %zu %s", l->job->source,
+                            rec.bad_field + 1, rec.bad);
         if (st == FR_OK && !rec.blank)
             st = keep_header(l, fr_reader_window(reader)->p, rec.total_bytes, err);
         if (st != FR_OK)

@@ -589,11 +589,13 @@ static fr_status check_unchanged(const struct fr_source *s, struct fr_err *err)
     if ((int64_t)now.st_size != s->identity.bytes ||
         (int64_t)now.st_mtim.tv_sec * 1000000000 + now.st_mtim.tv_nsec !=
             s->identity.mtime_ns)
-        return fr_err_set(err, FR_EDATA,
-                          "the file was changed while it was loaded (%lld bytes at the "
-                          "start, %lld now); what is committed stays in the table: take "
-                          "it out before the whole file is loaded anew",
-                          (long long)s->identity.bytes, (long long)now.st_size);
+        return fr_err_set(
+            err, FR_EDATA,
+            "the file was changed while it was loaded (%lld bytes at the "
+            "start, %lld now%s); what is committed stays in the table: take "
+            "it out before the whole file is loaded anew",
+            (long long)s->identity.bytes, (long long)now.st_size,
+            now.st_size == s->identity.bytes ? ", written to meanwhile" : "");
     return FR_OK;
 }
 

@@ -302,7 +302,21 @@ static enum fr_split_result next_bcp(const struct fr_splitter *s, const struct w
 
 /* Where csv stands in a field, and after one. */
 enum csv_stage { CSV_FIELD_START, CSV_IN_QUOTES, CSV_PLAIN };
-enum csv_end { CSV_NEXT_FIELD, CSV_ROW_END, CSV_MORE, CSV_UNCLOSED };
+enum csv_end { CSV_NEXT_FIELD, CSV_ROW_END, CSV_MORE, CSV_UNCLOSED, CSV_CUT_ESCAPE };
+
+/* Behind the escape at `at`: a CRLF is one newline, as -r has it.  0: not to be seen yet,
+ * or the file ends. */
+static size_t escaped_bytes(const struct fr_splitter *s, const struct window *w,
+                            size_t at)
+{
+    if (at + 1 == w->n)
+        return 0;
+    if (w->p[at + 1] != '\r' || !s->row.loose_newline[0])
+        return 1;
+    if (at + 2 == w->n)
+        return w->at_end ? 1 : 0;
+    return w->p[at + 2] == '\n' ? 2 : 1;
+}
 
 /*
  * Plain text up to a field or row terminator, whose place is *end; progress->at is then
@@ -321,10 +335,16 @@ static enum csv_end csv_plain(const struct fr_splitter *s, const struct window *
         char byte = w->p[at];
 
         if (s->has_escape && byte == s->escape) {
-            if (at + 1 == w->n && !w->at_end)
+            size_t escaped = escaped_bytes(s, w, at);
+
+            if (escaped == 0 && w->at_end) {
+                *end = g->at = w->n;
+                return CSV_CUT_ESCAPE;
+            }
+            if (escaped == 0)
                 break;
             g->open.has_quotes = true;
-            at++;
+            at += escaped;
             continue;
         }
         if (byte != field_first && byte != row_first)
@@ -457,11 +477,15 @@ static enum fr_split_result next_csv(const struct fr_splitter *s, const struct w
                        "twice)";
             rec->bad_field = rec->count;
         }
+        if (got == CSV_CUT_ESCAPE && rec->bad == NULL) {
+            rec->bad = "ends with the file, behind an --escape";
+            rec->bad_field = rec->count;
+        }
         if (rec->count < FR_MAX_FIELDS)
             rec->fields[rec->count] = g->open;
         rec->count++;
         g->stage = CSV_FIELD_START;
-        if (got == CSV_ROW_END) {
+        if (got != CSV_NEXT_FIELD) {
             rec->body_bytes = end;
             rec->total_bytes = g->at;
             rec->blank = s->format == FR_FORMAT_CSV && rec->count == 1 && end == 0 &&

@@ -65,5 +65,15 @@ def test_password_that_is_not_utf8(r):
     check("secret: the password is not UTF-8" in r.err, "message", r.err)
 
 
+def test_query_of_a_file(r):
+    r.fresh("CREATE TABLE dbo.t (id int NULL)")
+    text = "-- a comment first\nINSERT INTO dbo.t VALUES (7); SELECT COUNT(*) AS n, MAX(id) AS m FROM dbo.t\n"
+    equal(r.json("query", "@" + r.file("q.sql", text))["rows"], [["1", "7"]], "of a file")
+    equal(r.json("query", "-", input=text.encode())["rows"], [["2", "7"]], "of standard input")
+    for args, more, word in ((["@" + r.file("empty.sql", "")], {}, "it is empty"), (["@/no/such.sql"], {}, "No such file"), (["-"], {"input": b""}, "it is empty")):
+        r.fullrack("query", *args, exit=2, **more)
+        check(word in r.err, "message", r.err)
+
+
 if __name__ == "__main__":
     main(tests_of(sys.modules[__name__]))

@@ -101,6 +101,22 @@ def test_escapes(r):
     check("--format csv or delimited" in r.err, "message", r.err)
 
 
+def test_escaped_text_that_looks_like_null(r):
+    """The text \\N, its backslash escaped, is a text; --null is looked for as it stands in the file."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v varchar(20) NULL)")
+    load(r, r.file("null.txt", "1\t\\\\N\n2\t\\N\n3\tN\n4\t\\#\n5\t#\n"), "--format", "delimited", "--escape", "\\", "--null", "\\N", "--null", "#")
+    equal(r.sql("SELECT id, v FROM dbo.t ORDER BY id"), [(1, "\\N"), (2, None), (3, "N"), (4, "#"), (5, None)], "values")
+
+
+def test_quote_that_swallows_the_file(r):
+    """Rows that are passed by are looked at, too, where one takes all others with it."""
+    r.fresh("CREATE TABLE dbo.t (id int NULL, v varchar(20) NULL)")
+    f = r.file("open.csv", '"id,name\n1,1\n2,2\n')
+    for options, status in ((("--header", "skip"), 2), (("-F", "2"), 1), (("-F", "3"), 1), (("-L", "1", "-F", "1"), 1)):
+        r.fullrack("load", "dbo.t", f, "--format", "csv", *options, exit=status)
+        check("open.csv" in r.err and "has no closing quote up to the end of the file" in r.err, "message of %r" % (options,), r.err)
+
+
 def test_names_in_brackets(r):
     r.fresh("CREATE TABLE dbo.t ([a,b] int NULL, [c]]d] int NULL, [-] int NULL, [ e ] int NULL)")
     f = r.file("n.txt", "1\t2\t3\t4\t5\n")
@@ -137,6 +153,9 @@ def test_lists_of_files(r):
     equal(sources, expected, "sources of a list on standard input")
     sources = [os.path.basename(t["source"]) for t in load(r, os.path.join(r.dir, "in"))["tasks"]]
     equal(sources, ["p9.txt", "p10.txt", "q.txt"], "sources of a folder")
+    os.mkdir(os.path.join(r.dir, "in", "p0.txt"))
+    sources = [os.path.basename(t["source"]) for t in load(r, "@" + r.file("marked", b"\xef\xbb\xbf" + os.path.join(r.dir, "in", "p*.txt").encode()))["tasks"]]
+    equal(sources, ["p9.txt", "p10.txt"], "sources of a list with a byte order mark, and of a pattern that fits a folder")
     for content, word in (("\n\n", "names no file"), ("a*b\n", "line 1: no file fits"), ("x\n-\n", "line 2: standard input cannot"), ("a\0b\n", "NUL")):
         r.fullrack("load", "dbo.t", "@" + r.file("bad-list", content), exit=2)
         check("bad-list" in r.err and word in r.err, "message of %r" % content, r.err)
