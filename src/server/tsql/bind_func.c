@@ -252,10 +252,45 @@ static bool emit_call(struct binder *b, struct call *c, struct bexpr *out)
     return out->sql != NULL;
 }
 
+/* CHECKSUM(*): all columns of FROM, in their order. */
+static const struct func_expr *expand_star(struct binder *b, const struct bscope *sc,
+                                           const struct expr *x)
+{
+    struct func_expr *f = bind_alloc(b, sizeof(*f));
+    size_t n = 0;
+
+    for (size_t r = 0; sc != NULL && r < sc->nrels; r++)
+        n += sc->rels[r]->ncols;
+    if (f == NULL)
+        return NULL;
+    *f = *x->u.func;
+    f->args = bind_alloc(b, (n + 1) * sizeof(*f->args));
+    for (size_t r = 0; f->args != NULL && sc != NULL && r < sc->nrels; r++)
+        for (size_t i = 0; i < sc->rels[r]->ncols; i++) {
+            struct expr *column = bind_alloc(b, sizeof(*column));
+
+            if (column == NULL)
+                return NULL;
+            column->kind = EX_COLUMN;
+            column->line = x->line;
+            column->u.column = (struct name){.schema = sc->rels[r]->alias,
+                                             .object = sc->rels[r]->cols[i].name,
+                                             .line = x->line};
+            f->args[f->nargs++] = column;
+        }
+    return f->args == NULL ? NULL : f;
+}
+
 bool bind_function(struct binder *b, struct bscope *sc, const struct expr *x,
                    struct bexpr *out)
 {
     struct call c = {.f = x->u.func};
+
+    if (c.f->star && (strcasecmp(c.f->name.object, "CHECKSUM") == 0 ||
+                      strcasecmp(c.f->name.object, "BINARY_CHECKSUM") == 0))
+        c.f = expand_star(b, sc, x);
+    if (c.f == NULL)
+        return false;
 
     if (strcasecmp(c.f->name.object, "IIF") == 0)
         return bind_iif(b, sc, x, out);
