@@ -67,7 +67,11 @@ fr_status fr_ipc_receive(int fd, int timeout_ms, json_t **out)
         return FR_ERANGE;
     *out = json_loadb(text, (size_t)n, JSON_REJECT_DUPLICATES, NULL);
     explicit_bzero(text, (size_t)n);
-    return json_is_object(*out) ? FR_OK : FR_EPROTO;
+    if (json_is_object(*out))
+        return FR_OK;
+    json_decref(*out);
+    *out = NULL;
+    return FR_EPROTO;
 }
 
 json_t *fr_ipc_string(const char *text)

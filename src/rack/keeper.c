@@ -111,6 +111,8 @@ bool worker_wait(struct worker *w, const bool *flag, unsigned timeout_ms)
     return got;
 }
 
+/* Takes m over. It is handed on, not shared: the counter of references has no barrier
+   that would let one thread free what another has read. */
 static void on_message(struct worker *w, json_t *m)
 {
     pthread_mutex_lock(&w->lock);
@@ -120,13 +122,16 @@ static void on_message(struct worker *w, json_t *m)
         w->started = true;
     else if (fr_ipc_is(m, "drained"))
         w->drained = true;
-    else if (fr_ipc_is(m, "task") && w->next_task == NULL)
-        w->next_task = json_incref(m);
     else if (fr_ipc_is(m, "stop"))
         ask_stop_locked(w,
                         fr_ipc_number(m, "now", 0) != 0 ? FR_STOP_NOW : FR_STOP_AT_BATCH);
+    else if (fr_ipc_is(m, "task") && w->next_task == NULL) {
+        w->next_task = m;
+        m = NULL;
+    }
     pthread_cond_broadcast(&w->changed);
     pthread_mutex_unlock(&w->lock);
+    json_decref(m);
 }
 
 static void coordinator_is_gone(struct worker *w)
@@ -342,7 +347,6 @@ static void *keep(void *arg)
         } else if (st != FR_EMPTY) {
             worker_break_off(w, "a message to a worker could not be read", st);
         }
-        json_decref(m);
     }
     return NULL;
 }
