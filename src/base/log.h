@@ -22,6 +22,12 @@ void fr_log_init(const char *program, enum fr_log_level level);
 void fr_log_hold_standard_streams(void);
 void fr_log_set_level(enum fr_log_level level);
 enum fr_log_level fr_log_get_level(void);
+/*
+ * From now on every line begins with the time (UTC, milliseconds) and its level, as a
+ * service's log, and holds no control characters: what a client sends, like its name,
+ * cannot make lines of its own.
+ */
+void fr_log_as_service(void);
 void fr_log(enum fr_log_level level, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 

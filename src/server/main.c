@@ -4,6 +4,7 @@
  */
 #include "base/log.h"
 #include "server/net/listen.h"
+#include "server/net/password.h"
 #include "server/tds/tls.h"
 
 #include <errno.h>
@@ -21,15 +22,24 @@
 #include "config.h"
 #endif
 
-enum { DEFAULT_MAX_SESSIONS = 512, MAX_PASSWORD_BYTES = 512 };
+enum {
+    DEFAULT_MAX_SESSIONS = 512,
+    DEFAULT_MAX_PENDING = 512,
+    DEFAULT_LOGIN_TIMEOUT_S = 30,
+    DEFAULT_STALL_TIMEOUT_S = 600,
+    DEFAULT_STOP_TIMEOUT_S = 5,
+    MAX_TIMEOUT_S = 7 * 86400,
+    MAX_PASSWORD_BYTES = 512
+};
 
 struct options {
     struct server_config config;
     const char *password_file, *tls_cert, *tls_key;
     struct tls_credentials *tls; /* owned */
+    struct password *hash;       /* owned */
     bool tls_self_signed;
     char host[256];
-    char password[MAX_PASSWORD_BYTES];
+    char password[MAX_PASSWORD_BYTES]; /* wiped as soon as it is hashed */
     char server_name[128];
     char temp_dir[PATH_MAX]; /* made by us, "" when --data is given */
     bool no_password;
@@ -47,6 +57,9 @@ static const char usage[] =
     "  --password-file FILE    its password is the first line of FILE; without it, the\n"
     "                          environment's FULLRACKD_PASSWORD\n"
     "  --no-password           let everybody in: only when listening on loopback\n"
+    "  --allow-insecure-remote listen elsewhere than on loopback without TLS, or without "
+    "a\n"
+    "                          password: whoever can reach it reads, or owns, the data\n"
     "  --tls-cert FILE, --tls-key FILE\n"
     "                          certificate and key (PEM): the login is encrypted, and "
     "all the\n"
@@ -58,13 +71,27 @@ static const char usage[] =
     "                          removed at the end)\n"
     "  --schedulers N          schedulers to show and to place work on (default: CPUs; "
     "1..1024)\n"
-    "  --max-sessions N        connections at a time (default 512; 1..32767)\n"
+    "  --max-sessions N        sessions at a time (default 512; 1..32767)\n"
+    "  --max-pending N         connections that have not logged in yet (default 512): "
+    "one\n"
+    "                          more, and the oldest is closed\n"
+    "  --login-timeout SECONDS to have logged in, from the connection on (default 30)\n"
+    "  --idle-timeout SECONDS  a session without a request ends then, its transaction "
+    "is\n"
+    "                          rolled back (default 0: never)\n"
+    "  --stall-timeout SECONDS a client that stops half-way through a message, or does "
+    "not\n"
+    "                          take its answer, is cut off then (default 600; 0: never)\n"
+    "  --stop-timeout SECONDS  how long SIGTERM lets running requests end (default 5)\n"
     "  --discard               bulk rows are decoded, checked and counted, but not "
     "stored\n"
     "  --server-name NAME      what @@SERVERNAME says (default: the host's name)\n"
-    "  -v, --verbose           log connections (twice: everything)\n"
+    "  --log-level LEVEL       error, warning (default), info (sessions), debug\n"
+    "  -v, --verbose           --log-level info (twice: debug)\n"
     "      --help, --version   this text; the version\n\n"
-    "It ends on SIGINT or SIGTERM: open transactions are rolled back.\n"
+    "SIGTERM: no new requests, those that run may end for --stop-timeout; SIGINT, or a "
+    "second\n"
+    "SIGTERM: at once. Open transactions are rolled back.\n"
     "Exit status: 0 ended by a signal, 1 failure, 2 wrong usage.\n";
 
 enum option_id {
@@ -79,6 +106,13 @@ enum option_id {
     OPT_DATA,
     OPT_SCHEDULERS,
     OPT_MAX_SESSIONS,
+    OPT_MAX_PENDING,
+    OPT_LOGIN_TIMEOUT,
+    OPT_IDLE_TIMEOUT,
+    OPT_STALL_TIMEOUT,
+    OPT_STOP_TIMEOUT,
+    OPT_INSECURE_REMOTE,
+    OPT_LOG_LEVEL,
     OPT_DISCARD,
     OPT_SERVER_NAME,
     OPT_HELP,
@@ -97,6 +131,13 @@ static const struct option long_options[] = {
     {"data", required_argument, NULL, OPT_DATA},
     {"schedulers", required_argument, NULL, OPT_SCHEDULERS},
     {"max-sessions", required_argument, NULL, OPT_MAX_SESSIONS},
+    {"max-pending", required_argument, NULL, OPT_MAX_PENDING},
+    {"login-timeout", required_argument, NULL, OPT_LOGIN_TIMEOUT},
+    {"idle-timeout", required_argument, NULL, OPT_IDLE_TIMEOUT},
+    {"stall-timeout", required_argument, NULL, OPT_STALL_TIMEOUT},
+    {"stop-timeout", required_argument, NULL, OPT_STOP_TIMEOUT},
+    {"allow-insecure-remote", no_argument, NULL, OPT_INSECURE_REMOTE},
+    {"log-level", required_argument, NULL, OPT_LOG_LEVEL},
     {"discard", no_argument, NULL, OPT_DISCARD},
     {"server-name", required_argument, NULL, OPT_SERVER_NAME},
     {"verbose", no_argument, NULL, 'v'},
@@ -105,19 +146,58 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static fr_status parse_number(const char *name, const char *text, int max, int *out,
-                              struct fr_err *err)
+static fr_status parse_between(const char *name, const char *text, int min, int max,
+                               int *out, struct fr_err *err)
 {
     char *end;
     long n;
 
     errno = 0;
     n = strtol(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0' || n < 1 || n > max)
-        return fr_err_set(err, FR_EARG, "--%s %s: give a number from 1 to %d", name, text,
-                          max);
+    if (errno != 0 || end == text || *end != '\0' || n < min || n > max)
+        return fr_err_set(err, FR_EARG, "--%s %s: give a number from %d to %d", name,
+                          text, min, max);
     *out = (int)n;
     return FR_OK;
+}
+
+static fr_status parse_number(const char *name, const char *text, int max, int *out,
+                              struct fr_err *err)
+{
+    return parse_between(name, text, 1, max, out, err);
+}
+
+static fr_status parse_seconds(int opt, struct options *o, struct fr_err *err)
+{
+    struct server_config *c = &o->config;
+
+    switch (opt) {
+    case OPT_LOGIN_TIMEOUT:
+        return parse_between("login-timeout", optarg, 1, MAX_TIMEOUT_S,
+                             &c->login_timeout_s, err);
+    case OPT_IDLE_TIMEOUT:
+        return parse_between("idle-timeout", optarg, 0, MAX_TIMEOUT_S, &c->idle_timeout_s,
+                             err);
+    case OPT_STALL_TIMEOUT:
+        return parse_between("stall-timeout", optarg, 0, MAX_TIMEOUT_S,
+                             &c->stall_timeout_s, err);
+    default:
+        return parse_between("stop-timeout", optarg, 1, MAX_TIMEOUT_S, &c->stop_timeout_s,
+                             err);
+    }
+}
+
+static fr_status parse_level(const char *text, struct fr_err *err)
+{
+    static const char *const levels[] = {"error", "warning", "info", "debug"};
+
+    for (int i = FR_LOG_ERROR; i <= FR_LOG_DEBUG; i++)
+        if (strcmp(text, levels[i]) == 0) {
+            fr_log_set_level((enum fr_log_level)i);
+            return FR_OK;
+        }
+    return fr_err_set(err, FR_EARG, "--log-level %s: give error, warning, info or debug",
+                      text);
 }
 
 /* HOST:PORT, [V6]:PORT, HOST or :PORT */
@@ -181,6 +261,19 @@ static fr_status take_option(int opt, struct options *o, struct fr_err *err)
     case OPT_MAX_SESSIONS:
         return parse_number("max-sessions", optarg, SERVER_MAX_SESSIONS,
                             &o->config.max_sessions, err);
+    case OPT_MAX_PENDING:
+        return parse_number("max-pending", optarg, SERVER_MAX_SESSIONS,
+                            &o->config.max_pending, err);
+    case OPT_LOGIN_TIMEOUT:
+    case OPT_IDLE_TIMEOUT:
+    case OPT_STALL_TIMEOUT:
+    case OPT_STOP_TIMEOUT:
+        return parse_seconds(opt, o, err);
+    case OPT_INSECURE_REMOTE:
+        o->config.insecure_remote = true;
+        return FR_OK;
+    case OPT_LOG_LEVEL:
+        return parse_level(optarg, err);
     case OPT_DISCARD:
         o->config.discard = true;
         return FR_OK;
@@ -217,6 +310,10 @@ static void set_defaults(struct options *o)
                            : cpus > SERVER_MAX_SCHEDULERS ? SERVER_MAX_SCHEDULERS
                                                           : (int)cpus;
     o->config.max_sessions = DEFAULT_MAX_SESSIONS;
+    o->config.max_pending = DEFAULT_MAX_PENDING;
+    o->config.login_timeout_s = DEFAULT_LOGIN_TIMEOUT_S;
+    o->config.stall_timeout_s = DEFAULT_STALL_TIMEOUT_S;
+    o->config.stop_timeout_s = DEFAULT_STOP_TIMEOUT_S;
 }
 
 static fr_status parse_options(int argc, char **argv, struct options *o,
@@ -243,6 +340,7 @@ static fr_status read_password_file(struct options *o, struct fr_err *err)
 
     if (f == NULL)
         return fr_err_errno(err, FR_EARG, errno, "--password-file %s", o->password_file);
+    setvbuf(f, NULL, _IONBF, 0); /* no buffer that keeps it */
     ok = fgets(o->password, sizeof o->password, f);
     fclose(f);
     if (ok == NULL)
@@ -252,39 +350,41 @@ static fr_status read_password_file(struct options *o, struct fr_err *err)
     return FR_OK;
 }
 
-static bool is_loopback(const char *host)
+static fr_status hash_password(struct options *o, struct fr_err *err)
 {
-    return strncmp(host, "127.", 4) == 0 || strcmp(host, "::1") == 0 ||
-           strcmp(host, "localhost") == 0;
+    fr_status st = FR_OK;
+
+    if (o->password[0] == '\0')
+        st = fr_err_set(
+            err, FR_EARG,
+            "no password: set FULLRACKD_PASSWORD, give --password-file FILE, or "
+            "--no-password on loopback");
+    else
+        st = password_hash(o->password, &o->hash, err);
+    explicit_bzero(o->password, sizeof o->password);
+    o->config.password = o->hash;
+    return st;
 }
 
 static fr_status find_password(struct options *o, struct fr_err *err)
 {
-    const char *env = getenv("FULLRACKD_PASSWORD");
+    char *env = getenv("FULLRACKD_PASSWORD");
     fr_status st = FR_OK;
 
-    if (o->no_password) {
-        if (!is_loopback(o->host))
-            return fr_err_set(err, FR_EARG,
-                              "--no-password is for loopback only, not for --listen %s",
-                              o->host);
-        return FR_OK;
-    }
     if (o->password_file != NULL)
         st = read_password_file(o, err);
     else if (env != NULL)
         snprintf(o->password, sizeof o->password, "%s", env);
+    if (env != NULL) {
+        /* /proc shows the environment as it lies in memory, whatever unsetenv() does */
+        explicit_bzero(env, strlen(env));
+        unsetenv("FULLRACKD_PASSWORD");
+    }
     if (st != FR_OK)
         return st;
-    if (o->password[0] == '\0')
-        return fr_err_set(
-            err, FR_EARG,
-            "no password: set FULLRACKD_PASSWORD, give --password-file FILE, or "
-            "--no-password on loopback");
-    /* the environment of a process can be read from /proc by its owner: keep it
-     * short-lived */
-    unsetenv("FULLRACKD_PASSWORD");
-    o->config.password = o->password;
+    if (!o->no_password)
+        return hash_password(o, err);
+    explicit_bzero(o->password, sizeof o->password);
     return FR_OK;
 }
 
@@ -383,7 +483,7 @@ int main(int argc, char **argv)
     if (st != FR_OK)
         fr_log(FR_LOG_ERROR, "%s", err.text);
     tls_credentials_free(&o->tls);
-    memset(o->password, 0, sizeof o->password);
+    password_free(&o->hash);
     free(o);
     return st == FR_OK ? EXIT_SUCCESS : st == FR_EARG ? 2 : EXIT_FAILURE;
 }

@@ -7,7 +7,9 @@ INTEGRATION_TESTS = \
 	tests/integration/test_encrypt.py \
 	tests/integration/test_engines.py \
 	tests/integration/test_exports.py \
+	tests/integration/test_hostile.py \
 	tests/integration/test_layout.py \
+	tests/integration/test_limits.py \
 	tests/integration/test_load.py \
 	tests/integration/test_queue.py \
 	tests/integration/test_run.py \

@@ -430,7 +430,7 @@ def test_usage(r):
     env = {k: v for k, v in os.environ.items() if k != "FULLRACKD_PASSWORD"}
     for args, status, words in (
             (["--nosuch"], 2, ""), (["--schedulers", "0"], 2, "--schedulers"), (["--listen", "127.0.0.1:x"], 2, "--listen"),
-            ([], 2, "no password"), (["--no-password", "--listen", "0.0.0.0:0"], 2, "loopback"),
+            ([], 2, "no password"), (["--no-password", "--listen", "0.0.0.0:0"], 2, "reached by others"),
             (["--password-file", "/nonexistent"], 2, "/nonexistent"),
             (["--no-password", "--tls-cert", "x"], 2, "--tls-key"), (["--no-password", "--require-tls"], 2, "--tls-cert"),
             (["--no-password", "--tls-cert", "/nonexistent", "--tls-key", "/nonexistent"], 2, "/nonexistent"), (["extra"], 2, "extra"), (["--help"], 0, "--listen"),

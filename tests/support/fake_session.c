@@ -1,5 +1,6 @@
 #include "fake_session.h"
 
+#include "server/net/password.h"
 #include "server/tds/serve.h"
 
 #include <stdio.h>
@@ -24,9 +25,13 @@ struct session {
 
 void fake_server_init(struct server *srv, const char *password)
 {
+    struct fr_err err = {0};
+
     memset(srv, 0, sizeof *srv);
     srv->config.user = "sa";
-    srv->config.password = password;
+    if (password != NULL && password_hash(password, &srv->password, &err) != FR_OK)
+        abort();
+    srv->config.password = srv->password;
     srv->config.server_name = "fake";
     srv->config.max_sessions = 1;
     fr_buf_init(&srv->log, FAKE_LOG_BYTES);
@@ -35,6 +40,13 @@ void fake_server_init(struct server *srv, const char *password)
 void fake_server_free(struct server *srv)
 {
     fr_buf_free(&srv->log);
+    password_free(&srv->password);
+}
+
+bool server_is_stopping(struct server *srv)
+{
+    (void)srv;
+    return false;
 }
 
 const struct server_config *server_config(const struct server *srv)

@@ -15,6 +15,7 @@
 
 struct server {
     struct server_config config;
+    struct password *password; /* owned */
     struct fr_buf log; /* "batch select 1\n", "row 1|NULL\n", "rpc p @a=1\n", ... */
     int fail_row;      /* session_bulk_row() refuses this row, 0: none */
     bool quiet;        /* the fuzzer: keep no log */

@@ -241,10 +241,6 @@ START_TEST(test_login_fields)
     ck_assert_str_eq(l.program_name, "check");
     ck_assert_uint_eq(l.client_pid, 1234);
     ck_assert_uint_eq(l.packet_size, 4096);
-    ck_assert(login_password_equal(l.password, "p\xC3\xA4 ss"));
-    ck_assert(!login_password_equal(l.password, "p\xC3\xA4 s"));
-    ck_assert(!login_password_equal("", "x"));
-    ck_assert(!login_password_equal("x", ""));
     login_wipe(&l);
     ck_assert_str_eq(l.password, "");
     fr_buf_free(&b);

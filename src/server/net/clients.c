@@ -316,6 +316,25 @@ bool server_kill(struct server *srv, int spid)
     return c != NULL;
 }
 
+void server_stop(struct server *srv)
+{
+    atomic_store(&srv->stopping, true);
+    pthread_mutex_lock(&srv->mutex);
+    for (int i = 0; i < srv->config->max_sessions; i++) {
+        const struct client *c = srv->clients[i];
+
+        /* only its receiving half: an answer under way is not cut off */
+        if (c != NULL && !c->in_request)
+            shutdown(c->fd, SHUT_RD);
+    }
+    pthread_mutex_unlock(&srv->mutex);
+}
+
+bool server_is_stopping(struct server *srv)
+{
+    return atomic_load(&srv->stopping);
+}
+
 void server_shut_clients(struct server *srv)
 {
     pthread_mutex_lock(&srv->mutex);

@@ -1,13 +1,17 @@
 #include "server/net/listen.h"
 
 #include "base/log.h"
+#include "server/net/pending.h"
 #include "server/net/server_priv.h"
+#include "server/tds/packet.h"
 #include "server/tds/serve.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,14 +23,16 @@
 enum {
     BACKLOG = 512,
     TICK_MS = 50,
-    LOGIN_TIMEOUT_S = 30,
-    STOP_TIMEOUT_MS = 8000, /* threads that have not ended by then are left to the exit */
+    STOP_NOW_MS = 8000, /* threads that have not ended by then are left to the exit */
     THREAD_STACK_BYTES = 4 * 1024 * 1024,
-    CLIENT_DEAD_MS = 60000, /* unacknowledged data: the client is gone */
-    REFUSAL_TIMEOUT_S = 5,
-    MAX_REFUSING =
-        16 /* connections over the limit that are told so; others are just closed */
+    /* a host that is gone, while nothing is under way to it: after two minutes */
+    KEEPALIVE_IDLE_S = 60,
+    KEEPALIVE_EVERY_S = 15,
+    KEEPALIVE_COUNT = 4
 };
+
+/* A stop that waits for running requests, then one that does not. */
+enum stop { STOP_NOT, STOP_GENTLY, STOP_NOW };
 
 struct listener {
     struct server *srv;
@@ -35,18 +41,22 @@ struct listener {
     uv_poll_t accepting;
     uv_signal_t sigint, sigterm;
     uv_timer_t tick;
-    atomic_int threads;  /* the last thing a thread touches here */
-    atomic_int refusing; /* threads of connections over the limit */
-    bool stopping;
-    int64_t stop_deadline_us;
+    struct pending_list *pending;
+    atomic_int threads; /* the last thing a thread touches here */
+    enum stop stop;
+    int64_t stop_deadline_us; /* of this kind of stop; 0: none */
 };
 
 /* One connection's thread. */
 struct connection {
     struct listener *l;
-    struct client *client; /* NULL: over the limit, to be told so */
+    struct client *client; /* NULL before the login */
+    struct pending pending;
+    struct tds_pace pace;
+    int64_t waits_since_us; /* for what pace says */
+    int64_t began_us;
     int fd;
-    char peer[80];
+    char address[64], peer[80];
 };
 
 static int64_t monotonic_us(void)
@@ -57,19 +67,67 @@ static int64_t monotonic_us(void)
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
+/* Wait for these events until `until_us` (0: for ever); false: in vain, or it failed. */
+static bool wait_for(int fd, short events, int64_t until_us)
+{
+    for (;;) {
+        struct pollfd p = {.fd = fd, .events = events};
+        int64_t left_ms = until_us == 0 ? -1 : (until_us - monotonic_us() + 999) / 1000;
+        int rc;
+
+        if (until_us != 0 && left_ms <= 0)
+            return false;
+        rc = poll(&p, 1, left_ms > INT_MAX ? INT_MAX : (int)left_ms);
+        if (rc > 0)
+            return true;
+        if (rc < 0 && errno != EINTR)
+            return false;
+    }
+}
+
+static int64_t after_s(int64_t since_us, int seconds)
+{
+    return seconds == 0 ? 0 : since_us + seconds * 1000000LL;
+}
+
+/* When the client has to have sent what is waited for. */
+static int64_t receive_until(struct connection *k, int64_t now_us, const char **name)
+{
+    const struct server_config *config = server_config(k->l->srv);
+
+    if (k->pace.again)
+        k->waits_since_us = now_us;
+    k->pace.again = false;
+    switch (k->pace.what) {
+    case TDS_WAIT_LOGIN:
+        *name = "no whole login within --login-timeout";
+        return after_s(k->began_us, config->login_timeout_s);
+    case TDS_WAIT_REQUEST:
+        *name = "no request within --idle-timeout";
+        return after_s(k->waits_since_us, config->idle_timeout_s);
+    case TDS_WAIT_PACKET:
+        break;
+    }
+    *name = "a message stopped half-way for longer than --stall-timeout";
+    return after_s(k->waits_since_us, config->stall_timeout_s);
+}
+
 static ssize_t connection_fill(void *ctx, void *buf, size_t n)
 {
     struct connection *k = ctx;
     ssize_t got = recv(k->fd, buf, n, MSG_DONTWAIT);
-    int64_t before;
 
-    if (got >= 0 || (errno != EAGAIN && errno != EINTR))
-        return got;
-    before = monotonic_us();
-    do {
-        got = recv(k->fd, buf, n, 0);
-    } while (got < 0 && errno == EINTR);
-    client_add_network_wait(k->client, monotonic_us() - before);
+    while (got < 0 && (errno == EAGAIN || errno == EINTR)) {
+        int64_t before = monotonic_us();
+        const char *name;
+
+        if (!wait_for(k->fd, POLLIN, receive_until(k, before, &name))) {
+            fr_log(FR_LOG_WARN, "%s: %s; connection closed", k->peer, name);
+            return -1;
+        }
+        client_add_network_wait(k->client, monotonic_us() - before);
+        got = recv(k->fd, buf, n, MSG_DONTWAIT);
+    }
     return got;
 }
 
@@ -83,9 +141,17 @@ static bool connection_send(void *ctx, const void *p, size_t n)
 
         if (sent < 0 && errno == EAGAIN) {
             int64_t before = monotonic_us();
+            int seconds = server_config(k->l->srv)->stall_timeout_s;
 
-            sent = send(k->fd, from, n, MSG_NOSIGNAL);
+            if (!wait_for(k->fd, POLLOUT, after_s(before, seconds))) {
+                fr_log(FR_LOG_WARN,
+                       "%s: the client takes nothing for longer than --stall-timeout; "
+                       "connection closed",
+                       k->peer);
+                return false;
+            }
             client_add_network_wait(k->client, monotonic_us() - before);
+            continue;
         }
         if (sent < 0 && errno == EINTR)
             continue;
@@ -97,40 +163,51 @@ static bool connection_send(void *ctx, const void *p, size_t n)
     return true;
 }
 
-static void set_read_timeout(int fd, long seconds)
-{
-    struct timeval tv = {.tv_sec = seconds};
-
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof tv);
-}
-
-static void connection_logged_in(void *ctx)
+static bool connection_begin_check(void *ctx)
 {
     struct connection *k = ctx;
 
-    set_read_timeout(k->fd, 0);
+    return pending_begin_check(k->l->pending, &k->pending);
+}
+
+static void connection_end_check(void *ctx, bool good)
+{
+    struct connection *k = ctx;
+
+    pending_end_check(k->l->pending, &k->pending, good);
+}
+
+static struct client *connection_admit(void *ctx)
+{
+    struct connection *k = ctx;
+
+    pending_remove(k->l->pending, &k->pending);
+    k->client = client_add(k->l->srv, k->fd, k->address);
+    return k->client;
 }
 
 static void connection_thread(void *arg)
 {
     struct connection *k = arg;
     struct listener *l = k->l;
-    bool refused = k->client == NULL;
     struct tds_transport io = {.fill = connection_fill,
                                .send = connection_send,
-                               .logged_in = connection_logged_in,
+                               .begin_check = connection_begin_check,
+                               .end_check = connection_end_check,
+                               .admit = connection_admit,
+                               .pace = &k->pace,
                                .ctx = k,
                                .peer = k->peer};
 
     fr_log(FR_LOG_DEBUG, "%s: connected", k->peer);
-    tds_serve(l->srv, k->client, &io);
-    fr_log(FR_LOG_DEBUG, "%s: connection ends", k->peer);
-    /* out of the list before the descriptor's number may be given to another */
+    tds_serve(l->srv, NULL, &io);
+    fr_log(k->client == NULL ? FR_LOG_DEBUG : FR_LOG_INFO, "%s: connection ends",
+           k->peer);
+    /* out of the lists before the descriptor's number may be given to another */
+    pending_remove(l->pending, &k->pending);
     client_remove(&k->client);
     close(k->fd);
     free(k);
-    if (refused)
-        atomic_fetch_sub(&l->refusing, 1);
     atomic_fetch_sub(&l->threads, 1);
 }
 
@@ -156,12 +233,17 @@ static void name_peer(int fd, char *address, size_t address_bytes, char *peer,
 
 static void set_options(int fd)
 {
-    int on = 1, dead = CLIENT_DEAD_MS;
+    static const struct {
+        int level, name, value;
+    } options[] = {{IPPROTO_TCP, TCP_NODELAY, 1},
+                   {SOL_SOCKET, SO_KEEPALIVE, 1},
+                   {IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE_S},
+                   {IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_EVERY_S},
+                   {IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVE_COUNT}};
 
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &dead, sizeof dead);
-    set_read_timeout(fd, LOGIN_TIMEOUT_S);
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+        setsockopt(fd, options[i].level, options[i].name, &options[i].value,
+                   sizeof options[i].value);
 }
 
 static bool start_thread(struct connection *k)
@@ -179,31 +261,34 @@ static bool start_thread(struct connection *k)
     return true;
 }
 
+/* Those that had to make room still end: not for ever more of them. */
+static bool has_room(struct listener *l)
+{
+    const struct server_config *config = server_config(l->srv);
+
+    return atomic_load(&l->threads) < config->max_sessions + 2 * config->max_pending;
+}
+
 static void start_connection(struct listener *l, int fd)
 {
-    struct connection *k = calloc(1, sizeof *k);
-    char address[64];
+    struct connection *k = has_room(l) ? calloc(1, sizeof *k) : NULL;
 
     if (k == NULL) {
         close(fd);
         return;
     }
-    name_peer(fd, address, sizeof address, k->peer, sizeof k->peer);
+    name_peer(fd, k->address, sizeof k->address, k->peer, sizeof k->peer);
     set_options(fd);
     k->l = l;
     k->fd = fd;
-    k->client = client_add(l->srv, fd, address);
-    if (k->client == NULL) {
-        fr_log(FR_LOG_WARN, "%s: refused: %d sessions are connected (--max-sessions)",
-               k->peer, server_config(l->srv)->max_sessions);
-        set_read_timeout(fd, REFUSAL_TIMEOUT_S);
-        if (atomic_fetch_add(&l->refusing, 1) < MAX_REFUSING && start_thread(k))
-            return;
-        atomic_fetch_sub(&l->refusing, 1);
-    } else if (start_thread(k)) {
+    k->began_us = monotonic_us();
+    if (pending_add(l->pending, &k->pending, fd, k->address))
+        fr_log(FR_LOG_INFO,
+               "%s: %d connections have not logged in (--max-pending): one was closed",
+               k->peer, server_config(l->srv)->max_pending);
+    if (start_thread(k))
         return;
-    }
-    client_remove(&k->client);
+    pending_remove(l->pending, &k->pending);
     close(fd);
     free(k);
 }
@@ -223,29 +308,82 @@ static void on_acceptable(uv_poll_t *poll, int status, int events)
     }
 }
 
+static void stop(struct listener *l, enum stop how)
+{
+    int seconds = server_config(l->srv)->stop_timeout_s;
+
+    l->stop = how;
+    uv_poll_stop(&l->accepting);
+    if (l->fd >= 0) /* who comes now is refused, and not left waiting */
+        close(l->fd);
+    l->fd = -1;
+    pending_shut_all(l->pending);
+    if (how == STOP_GENTLY) {
+        l->stop_deadline_us = after_s(monotonic_us(), seconds);
+        server_stop(l->srv);
+    } else {
+        l->stop_deadline_us = monotonic_us() + STOP_NOW_MS * 1000LL;
+        server_shut_clients(l->srv);
+    }
+}
+
 static void on_signal(uv_signal_t *handle, int number)
 {
     struct listener *l = handle->data;
 
-    if (l->stopping)
-        _exit(4); /* asked twice: now */
-    fr_log(FR_LOG_INFO, "%s: ending", strsignal(number));
-    l->stopping = true;
-    l->stop_deadline_us = monotonic_us() + STOP_TIMEOUT_MS * 1000LL;
-    uv_poll_stop(&l->accepting);
-    server_shut_clients(l->srv);
+    if (l->stop == STOP_NOW)
+        _exit(4); /* asked again: now */
+    fr_log(FR_LOG_INFO, "%s: ending%s", strsignal(number),
+           number == SIGTERM && l->stop == STOP_NOT
+               ? ", after the requests that are running"
+               : ", open transactions are rolled back");
+    stop(l, number == SIGTERM && l->stop == STOP_NOT ? STOP_GENTLY : STOP_NOW);
+}
+
+static bool is_late(const struct listener *l)
+{
+    return l->stop_deadline_us != 0 && monotonic_us() > l->stop_deadline_us;
 }
 
 static void on_tick(uv_timer_t *timer)
 {
     struct listener *l = timer->data;
 
-    if (!l->stopping) {
+    if (l->stop != STOP_NOW)
         server_tick(l->srv);
-        return;
-    }
-    if (atomic_load(&l->threads) == 0 || monotonic_us() > l->stop_deadline_us)
+    if (l->stop == STOP_GENTLY && is_late(l))
+        stop(l, STOP_NOW);
+    else if (l->stop == STOP_GENTLY)
+        server_stop(l->srv);
+    if (l->stop != STOP_NOT && (atomic_load(&l->threads) == 0 || is_late(l)))
         uv_stop(&l->loop);
+}
+
+static bool is_loopback(const struct sockaddr *a)
+{
+    if (a->sa_family == AF_INET)
+        return ntohl(((const struct sockaddr_in *)(const void *)a)->sin_addr.s_addr) >>
+                   24 ==
+               127;
+    return a->sa_family == AF_INET6 &&
+           IN6_IS_ADDR_LOOPBACK(
+               &((const struct sockaddr_in6 *)(const void *)a)->sin6_addr);
+}
+
+/* Whoever listens to the network would read passwords and rows. */
+static fr_status check_secure(const struct server_config *config,
+                              const struct addrinfo *all, struct fr_err *err)
+{
+    for (; all != NULL; all = all->ai_next)
+        if (!is_loopback(all->ai_addr) && !config->insecure_remote &&
+            (config->tls == NULL || config->password == NULL))
+            return fr_err_set(
+                err, FR_EARG,
+                "--listen %s can be reached by others: that takes a password and TLS "
+                "(--tls-cert and --tls-key, or --tls-self-signed), or "
+                "--allow-insecure-remote",
+                config->listen_host);
+    return FR_OK;
 }
 
 /* Bind the first address that works; *fd is non-blocking. */
@@ -263,6 +401,10 @@ static fr_status open_socket(const struct server_config *config, int *fd,
         return fr_err_set(err, FR_EARG, "--listen %s: %s", config->listen_host,
                           gai_strerror(rc));
     *fd = -1;
+    if (check_secure(config, all, err) != FR_OK) {
+        freeaddrinfo(all);
+        return FR_EARG;
+    }
     for (a = all; a != NULL && *fd < 0; a = a->ai_next) {
         *fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         if (*fd < 0)
@@ -335,14 +477,18 @@ fr_status listen_run(struct server *srv, struct fr_err *err)
     if (l == NULL)
         return fr_err_set(err, FR_ENOMEM, "out of memory");
     l->srv = srv;
-    st = open_socket(config, &l->fd, err);
+    l->pending = pending_new(config->max_pending);
+    st = l->pending == NULL ? fr_err_set(err, FR_ENOMEM, "out of memory")
+                            : open_socket(config, &l->fd, err);
     if (st != FR_OK) {
+        pending_free(&l->pending);
         free(l);
         return st;
     }
     rc = start_loop(l);
     if (rc != 0) {
         close(l->fd);
+        pending_free(&l->pending);
         free(l);
         return fr_err_set(err, FR_EIO, "cannot start the event loop: %s",
                           uv_strerror(rc));
@@ -350,12 +496,19 @@ fr_status listen_run(struct server *srv, struct fr_err *err)
     printf("fullrackd: listening on %s%s%s:%d\n", v6 ? "[" : "", config->listen_host,
            v6 ? "]" : "", bound_port(l->fd));
     fflush(stdout);
+    fr_log_as_service();
+    fr_log(FR_LOG_INFO, "listening on %s:%d, %s, %s", config->listen_host,
+           bound_port(l->fd),
+           config->password == NULL ? "no password asked for" : "with a password",
+           config->require_tls   ? "TLS required"
+           : config->tls != NULL ? "TLS offered"
+                                 : "no TLS");
     uv_run(&l->loop, UV_RUN_DEFAULT);
-    close(l->fd);
     if (atomic_load(&l->threads) > 0)
         return fr_err_set(err, FR_EINTR, "%d sessions did not end in time",
                           atomic_load(&l->threads));
     stop_loop(l);
+    pending_free(&l->pending);
     free(l);
     return FR_OK;
 }

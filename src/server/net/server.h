@@ -21,6 +21,7 @@ struct session_info;    /* tsql/exec.h */
 struct store;           /* store/store.h */
 struct wlock_graph;     /* store/lock.h */
 struct tls_credentials; /* tds/tls.h */
+struct password;        /* net/password.h */
 
 enum {
     SERVER_FIRST_SPID = 51,
@@ -34,13 +35,17 @@ struct server_config {
     const char *listen_host;
     int listen_port; /* 0: any */
     const char *user;
-    const char *password; /* NULL: none is asked for (--no-password) */
+    const struct password *password; /* NULL: none is asked for (--no-password) */
     const char *data_dir;
     const char *server_name;           /* @@SERVERNAME */
     int schedulers;                    /* 1..1024 */
     int max_sessions;                  /* 1..32767 */
     const struct tls_credentials *tls; /* NULL: no encryption is offered */
     bool require_tls;                  /* clients that do not encrypt are refused */
+    bool insecure_remote; /* listen elsewhere than on loopback without TLS or password */
+    int max_pending;      /* connections that have not logged in yet: 1..32767 */
+    /* all in seconds, 0: no limit */
+    int login_timeout_s, idle_timeout_s, stall_timeout_s, stop_timeout_s;
     bool discard; /* bulk rows are decoded, checked and counted, not stored */
 };
 
@@ -78,12 +83,14 @@ void client_request_end(struct client *c);
 /* The request's message has been read to its end: from here to its end an attention is
    looked for in the connection's socket. */
 void client_watch(struct client *c);
-/* Before the end of an answer is sent: the next request may come at once, and with TLS its
- * first byte cannot be told from an attention's. */
+/* Before the end of an answer is sent: the next request may come at once, and with TLS
+ * its first byte cannot be told from an attention's. */
 void client_unwatch(struct client *c);
 struct client_traffic {
     int64_t packets_received, packets_sent, bytes_received, bytes_sent;
 };
+/* The server is about to end: no request is begun any more. */
+bool server_is_stopping(struct server *srv);
 /* Totals of the connection so far. */
 void client_set_traffic(struct client *c, const struct client_traffic *t);
 

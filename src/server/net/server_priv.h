@@ -42,6 +42,7 @@ struct server {
     struct store *store;
     struct schedulers *schedulers;
     int64_t started;
+    atomic_bool stopping;
 
     pthread_mutex_t mutex;   /* the list; before that of the schedulers */
     struct client **clients; /* by spid - SERVER_FIRST_SPID */
@@ -55,6 +56,9 @@ int64_t server_now(void);
    connection) that waits in the socket of a running request cancels its statement;
    requests that have been running for 50 ms become loads of their schedulers. */
 void server_tick(struct server *srv);
+/* No request is begun any more, and sessions without one are shut.  To be called again:
+   who was about to send one is found then. */
+void server_stop(struct server *srv);
 /* Cancel all statements and shut all connections; their threads end by themselves. */
 void server_shut_clients(struct server *srv);
 int server_client_count(struct server *srv);

@@ -226,14 +226,3 @@ uint32_t login_version(uint32_t asked)
         return TDS_7_3A;
     return asked >= 0x72000000 && asked < 0x73000000 ? TDS_7_2 : 0;
 }
-
-bool login_password_equal(const char *given, const char *expected)
-{
-    size_t n = strlen(given), m = strlen(expected);
-    unsigned char diff = n == m ? 0 : 1;
-
-    /* as many steps for every given text; the length of the expected one shows at most */
-    for (size_t i = 0; i <= n; i++)
-        diff |= (unsigned char)(given[i] ^ expected[i < m ? i : m]);
-    return diff == 0;
-}

@@ -61,7 +61,5 @@ bool login_parse(const unsigned char *p, size_t n, struct tds_login *out);
 void login_wipe(struct tds_login *l);
 /* The version spoken for one asked for: 7.2, 7.3 or 7.4; 0: too old. */
 uint32_t login_version(uint32_t asked);
-/* Compare without telling by its time where they differ. */
-bool login_password_equal(const char *given, const char *expected);
 
 #endif

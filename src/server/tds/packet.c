@@ -42,6 +42,15 @@ static bool fill_to(struct tds_reader *r, size_t n)
     return true;
 }
 
+static void pace(struct tds_reader *r, int what)
+{
+    if (r->pace == NULL)
+        return;
+    r->pace->again = true;
+    if (r->pace->what != TDS_WAIT_LOGIN) /* its time is counted as a whole */
+        r->pace->what = what;
+}
+
 /* Header of the next packet; its fields stay where they are until they are checked. */
 static bool read_header(struct tds_reader *r, uint8_t *type, uint8_t *status)
 {
@@ -64,6 +73,7 @@ static bool read_header(struct tds_reader *r, uint8_t *type, uint8_t *status)
     r->pos += TDS_HEADER_BYTES;
     r->left = length - TDS_HEADER_BYTES;
     r->packets++;
+    pace(r, TDS_WAIT_PACKET);
     return true;
 }
 
@@ -101,6 +111,7 @@ bool tds_next_message(struct tds_reader *r)
         r->status = TDS_EOM;
         return true;
     }
+    pace(r, TDS_WAIT_REQUEST);
     if (!read_header(r, &r->type, &r->status))
         return false;
     r->used = 0;
@@ -146,7 +157,7 @@ static bool use(struct tds_reader *r, size_t n)
     r->left -= n;
     r->used += n;
     if (r->limit != 0 && r->used > r->limit) {
-        r->broken = true;
+        r->broken = r->too_long = true;
         return false;
     }
     return true;

@@ -44,16 +44,23 @@ enum {
     TDS_SEND_BYTES = 65536  /* packets are sent together up to this */
 };
 
+/* What the reader waits for, so that the transport knows how long that may take. */
+struct tds_pace {
+    enum { TDS_WAIT_LOGIN, TDS_WAIT_REQUEST, TDS_WAIT_PACKET } what;
+    bool again; /* a new wait: set by the reader, cleared by the transport */
+};
+
 struct tds_reader {
     /* up to n bytes into buf: number read, 0 at the end, -1 error */
     ssize_t (*fill)(void *ctx, void *buf, size_t n);
     void *ctx;
-    uint64_t limit;     /* of one message's bytes; 0: none */
-    unsigned char *buf; /* owned, TDS_READ_BYTES */
-    size_t pos, filled; /* what is in buf and not used yet */
-    size_t left;        /* bytes of the current packet still to be used */
-    uint64_t used;      /* bytes of this message so far */
-    uint64_t total;     /* bytes ever read, packet headers included */
+    uint64_t limit;        /* of one message's bytes; 0: none */
+    struct tds_pace *pace; /* borrowed; NULL: nobody looks */
+    unsigned char *buf;    /* owned, TDS_READ_BYTES */
+    size_t pos, filled;    /* what is in buf and not used yet */
+    size_t left;           /* bytes of the current packet still to be used */
+    uint64_t used;         /* bytes of this message so far */
+    uint64_t total;        /* bytes ever read, packet headers included */
     uint64_t packets;
     uint8_t type, status; /* of the message: type, status bits of its first packet */
     bool eom;             /* the current packet is the message's last */
@@ -61,6 +68,7 @@ struct tds_reader {
     bool attention;       /* an attention packet came instead of the message's next one */
     bool closed;          /* the peer closed the connection */
     bool broken;          /* framing or length is wrong */
+    bool too_long;        /* broken, since the message is longer than the limit */
 };
 
 bool tds_reader_init(struct tds_reader *r, ssize_t (*fill)(void *, void *, size_t),

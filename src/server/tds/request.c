@@ -80,6 +80,10 @@ static bool read_rest(struct tds_reader *r, struct fr_buf *raw, struct fr_buf *t
         size_t n = r->left < r->filled - r->pos ? r->left : r->filled - r->pos;
 
         n = n == 0 ? 1 : n;
+        if (n > TDS_MAX_REQUEST_BYTES - raw->len) {
+            r->broken = r->too_long = true;
+            return false;
+        }
         if (!fr_buf_reserve(raw, n) || !tds_read(r, raw->data + raw->len, n))
             return false;
         raw->len += n;

@@ -1,6 +1,7 @@
 #include "server/tds/serve.h"
 
 #include "base/log.h"
+#include "server/net/password.h"
 #include "server/net/server.h"
 #include "server/tds/serve_priv.h"
 #include "server/tds/tls.h"
@@ -12,10 +13,6 @@
 #include <strings.h>
 #include <time.h>
 
-enum {
-    LOGIN_FAILURE_DELAY_MS = 300 /* guessing passwords shall take time */
-};
-
 static const char program[] =
     "Microsoft SQL Server"; /* clients look at it to know the dialect */
 
@@ -24,13 +21,6 @@ static void refuse(struct tds_conn *c, const struct sqlerr *e)
 {
     if (respond_message(c, e))
         respond_end(c, DONE_BATCH);
-}
-
-static void pause_ms(long ms)
-{
-    struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
-
-    nanosleep(&t, NULL);
 }
 
 /* The whole message (at most max bytes) in memory; false: broken, too long, out of
@@ -96,10 +86,26 @@ static bool answer_prelogin(struct tds_conn *c)
 
 static bool check_password(const struct server_config *config, const struct tds_login *l)
 {
+    bool same;
+
     if (config->password == NULL)
         return true;
-    return strcasecmp(l->user, config->user) == 0 &&
-           login_password_equal(l->password, config->password) && !l->integrated;
+    /* looked at in any case: the time shall not tell whether the name is right */
+    same = password_matches(config->password, l->password);
+    return strcasecmp(l->user, config->user) == 0 && same && !l->integrated;
+}
+
+/* One's turn, the look at the password, and what a bad one costs. */
+static bool pass_check(struct tds_conn *c, const struct tds_login *l)
+{
+    bool turn = c->io->begin_check == NULL || c->io->begin_check(c->io->ctx);
+    bool good = turn && check_password(server_config(c->srv), l);
+
+    if (turn && !good)
+        fr_log(FR_LOG_WARN, "%s: login failed for user '%s'", c->io->peer, l->user);
+    if (c->io->end_check != NULL)
+        c->io->end_check(c->io->ctx, good || !turn);
+    return good;
 }
 
 /* What the login asks for and cannot have; false with e filled. */
@@ -111,15 +117,19 @@ static bool check_login(struct tds_conn *c, const struct tds_login *l, struct sq
                            (unsigned)l->tds_version);
     if (server_config(c->srv)->require_tls && c->encryption == ENCRYPT_NOT_SUP)
         return sqlerr_set(e, 17835);
-    if (c->client == NULL)
-        return sqlerr_set(e, 17809, server_config(c->srv)->max_sessions);
     if (l->change_password)
         return sqlerr_setf(e, 18456, 14, "Passwords cannot be changed on fullrackd.");
-    if (check_password(server_config(c->srv), l))
+    if (!pass_check(c, l))
+        return sqlerr_set(e, 18456, l->user);
+    if (server_is_stopping(c->srv))
+        return sqlerr_setf(e, 6005, 14, "SHUTDOWN is in progress.");
+    if (c->io->admit != NULL)
+        c->client = c->io->admit(c->io->ctx);
+    if (c->client != NULL)
         return true;
-    fr_log(FR_LOG_WARN, "%s: login failed for user '%s'", c->io->peer, l->user);
-    pause_ms(LOGIN_FAILURE_DELAY_MS);
-    return sqlerr_set(e, 18456, l->user);
+    fr_log(FR_LOG_WARN, "%s: refused: %d sessions are connected (--max-sessions)",
+           c->io->peer, server_config(c->srv)->max_sessions);
+    return sqlerr_set(e, 17809, server_config(c->srv)->max_sessions);
 }
 
 static void set_packet_size(struct tds_conn *c, struct tds_login *l)
@@ -207,7 +217,10 @@ static bool accept_login(struct tds_conn *c, struct tds_login *l)
               login_parse((const unsigned char *)fr_buf_text(&b), b.len, l);
 
     if (b.data != NULL)
-        memset(b.data, 0, b.len);
+        explicit_bzero(b.data, b.len);
+    /* the password is in what has been read */
+    explicit_bzero(c->r.buf, c->r.pos);
+    explicit_bzero(c->r.buf + c->r.filled, TDS_READ_BYTES - c->r.filled);
     fr_buf_free(&b);
     /* only the login was to be encrypted: the answer goes in the clear */
     if (ok && c->tls != NULL && c->encryption == ENCRYPT_OFF)
@@ -217,10 +230,10 @@ static bool accept_login(struct tds_conn *c, struct tds_login *l)
         return false;
     }
     set_packet_size(c, l);
-    if (c->tls != NULL && c->client != NULL && c->encryption != ENCRYPT_OFF)
-        client_set_encrypted(c->client);
     ok = check_login(c, l, &e);
     login_wipe(l);
+    if (ok && c->tls != NULL && c->encryption != ENCRYPT_OFF)
+        client_set_encrypted(c->client);
     ok = ok && open_session(c, l, &e);
     if (!ok) {
         /* an unknown database is told twice, as the server does */
@@ -252,9 +265,13 @@ static bool log_in(struct tds_conn *c)
     if (l == NULL)
         return false;
     ok = accept_login(c, l);
+    if (ok)
+        fr_log(FR_LOG_INFO, "%s: session %d of '%s' from %s, %s%s", c->io->peer,
+               client_spid(c->client), l->user, l->host_name, l->program_name,
+               c->tls != NULL ? ", encrypted" : "");
     free(l);
-    if (ok && c->io->logged_in != NULL)
-        c->io->logged_in(c->io->ctx);
+    if (ok && c->io->pace != NULL)
+        c->io->pace->what = TDS_WAIT_REQUEST;
     return ok;
 }
 
@@ -288,6 +305,19 @@ static void report_traffic(struct tds_conn *c)
     client_set_traffic(c->client, &t);
 }
 
+/* The rest of a message that is longer than one may be is dropped, and told so. */
+static bool refuse_long(struct tds_conn *c)
+{
+    struct sqlerr e;
+
+    c->r.broken = c->r.too_long = false;
+    fr_log(FR_LOG_WARN, "%s: a request of more than %d bytes is refused", c->io->peer,
+           TDS_MAX_REQUEST_BYTES);
+    sqlerr_setf(&e, 40517, 16, "fullrackd takes no request of more than %d MiB.",
+                TDS_MAX_REQUEST_BYTES >> 20);
+    return tds_drain(&c->r) && respond_message(c, &e) && respond_end(c, DONE_BATCH);
+}
+
 static bool run_request(struct tds_conn *c)
 {
     if (c->r.type == TDS_ATTENTION) {
@@ -303,7 +333,7 @@ static bool run_request(struct tds_conn *c)
         client_request_begin(c->client);
         ok = ((c->r.status & (TDS_RESET | TDS_RESET_SKIP_TRAN)) == 0 ||
               reset_session(c)) &&
-             requests[i].run(c);
+             (requests[i].run(c) || (c->r.too_long && refuse_long(c)));
         /* a cancelled statement may say that its client is gone; the attention is still
          * to come */
         ok = ok || (session_cancelled(c->session) && !c->w.failed && !c->r.broken);
@@ -319,7 +349,7 @@ static void serve_requests(struct tds_conn *c)
 {
     bool ok = true;
 
-    while (ok && tds_next_message(&c->r))
+    while (ok && !server_is_stopping(c->srv) && tds_next_message(&c->r))
         ok = run_request(c);
     if (c->r.broken)
         fr_log(FR_LOG_INFO, "%s: malformed or truncated request; connection closed",
@@ -335,13 +365,14 @@ void tds_serve(struct server *srv, struct client *client, const struct tds_trans
     c.tds_version = TDS_7_4;
     if (tds_reader_init(&c.r, io->fill, io->ctx) &&
         tds_writer_init(&c.w, io->send, io->ctx)) {
+        c.r.pace = io->pace;
         wire_output_init(&c.out, &c.w);
         c.out.text_pointers = true;
         respond_init(&c);
         if (log_in(&c))
             serve_requests(&c);
-        if (client != NULL)
-            client_set_session(client, NULL);
+        if (c.client != NULL)
+            client_set_session(c.client, NULL);
         session_close(&c.session);
         tls_close(&c.tls);
         wire_output_free(&c.out);
