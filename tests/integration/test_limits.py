@@ -76,23 +76,39 @@ def test_where_it_listens(r):
 
 def test_the_password_is_not_kept(r):
     """Neither in the environment nor anywhere in memory, whatever logged in; where others may not look at all, the better."""
-    check(logs_in(r), "login")
-    check(ACK not in Tds(r.port, password="wrong").login_tokens, "wrong password")
-    with r.connect("") as db:
-        db.cursor().execute("SELECT 1")
+    program = os.path.join(rack.BUILD, "fullrackd")
     clear = rack.PASSWORD.encode()
+    # from a file: a sanitizer keeps a copy of the environment
+    p = subprocess.Popen([program, "--listen", "127.0.0.1:0", "--password-file", r.file("password", clear + b"\n"), "--log-level", "error"],
+                         stdout=subprocess.PIPE, text=True)
+    try:
+        port = int(p.stdout.readline().rsplit(":", 1)[1])
+        check(ACK in Tds(port, password=rack.PASSWORD).login_tokens, "login")
+        check(ACK not in Tds(port, password="wrong").login_tokens, "wrong password")
+        look_for_password(r, p.pid, clear)
+    finally:
+        p.terminate()
+        equal(p.wait(10), 0, "exit status")
+        p.stdout.close()
+
+
+def look_for_password(r, pid, clear):
     wire = bytes(((b << 4 | b >> 4) & 0xFF) ^ 0xA5 for b in text(rack.PASSWORD))
     try:
         check(clear not in open("/proc/%d/environ" % r.server.pid, "rb").read(), "the environment holds the password")
-        with open("/proc/%d/maps" % r.server.pid) as maps, open("/proc/%d/mem" % r.server.pid, "rb", 0) as mem:
+        with open("/proc/%d/maps" % pid) as maps, open("/proc/%d/mem" % pid, "rb", 0) as mem:
             for line in maps:
                 m = re.match(r"([0-9a-f]+)-([0-9a-f]+) rw", line)
                 if m is None or "[v" in line:
                     continue
-                mem.seek(int(m.group(1), 16))
-                data = mem.read(int(m.group(2), 16) - int(m.group(1), 16))
-                for what in (clear, text(rack.PASSWORD), wire):
-                    check(what not in data, "the password is in memory: " + line)
+                begin, end = int(m.group(1), 16), int(m.group(2), 16)
+                if end - begin > 1 << 30:       # a sanitizer's bookkeeping
+                    continue
+                for at in range(begin, end, 16 << 20):
+                    mem.seek(at)
+                    data = mem.read(min(end - at, (16 << 20) + 4096))
+                    for what in (clear, text(rack.PASSWORD), wire):
+                        check(what not in data, "the password is in memory: " + line)
     except PermissionError:
         check(os.getuid() != 0, "root may look")
 
