@@ -1,0 +1,155 @@
+#!/usr/bin/python3
+"""bench_streams - one bulk stream against many into the same heap of fullrackd: CPU of the server a row, and rows a second.
+
+  bench_streams.py [--rows N] [--batches N] [--streams N] [--repeat N] [--transactions] [--json]      run in the build folder (make bench)
+
+A batch of LineItem rows is encoded once, by fullrack itself (its wire engine, through a port that keeps what it sends), and then only
+replayed: by one connection, one batch after the other, and by many at once, as many batches in all.  So the server alone is measured.
+Each batch is committed for itself and becomes a segment; with --transactions it is a transaction, as fullrack sends it.  Figures are
+ratios of medians, one run of each kind after the other.
+"""
+import argparse, json, os, re, shutil, socket, statistics, subprocess, sys, tempfile, threading, time
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "integration"))
+from bench import BUILD, TABLE
+from bulkstream import statements
+from tds import Tds
+
+
+class Keeper:
+    """A port in front of the server that keeps what clients send."""
+
+    def __init__(self, port):
+        self.kept, self.port_behind = [], port
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            client = self.listener.accept()[0]
+            server = socket.create_connection(("127.0.0.1", self.port_behind))
+            kept = bytearray()
+            self.kept.append(kept)
+            threading.Thread(target=self.pump, args=(client, server, kept), daemon=True).start()
+            threading.Thread(target=self.pump, args=(server, client, None), daemon=True).start()
+
+    def pump(self, a, b, kept):
+        while True:
+            data = a.recv(1 << 18)
+            if kept is not None:
+                kept += data
+            if not data:
+                b.shutdown(socket.SHUT_WR)
+                return
+            b.sendall(data)
+
+    def stream(self):
+        """INSERT BULK, and the packets of the stream that follows it."""
+        for kept in self.kept:
+            at, begin = 0, None
+            while at + 8 <= len(kept):
+                length = int.from_bytes(kept[at + 2:at + 4], "big")
+                if kept[at] == 7 and begin is None:
+                    begin = at
+                at += length
+                if begin is not None and kept[at - length + 1] & 1:
+                    sql = next(s for s in statements(bytes(kept[:begin])) if s.upper().startswith("INSERT BULK"))
+                    return sql, bytes(kept[begin:at])
+        sys.exit("no bulk stream was sent")
+
+
+class Server:
+    def __init__(self, tmp):
+        self.env = dict(os.environ, FULLRACKD_PASSWORD="Bench-1", FULLRACK_PASSWORD="Bench-1")
+        self.process = subprocess.Popen([os.path.join(BUILD, "fullrackd"), "--listen", "127.0.0.1:0", "--data", tmp + "/data", "--user", "sa"],
+                                        stdout=subprocess.PIPE, text=True, env=self.env)
+        self.port = int(re.search(r":(\d+)$", self.process.stdout.readline().strip()).group(1))
+        self.clock = ~self.process.pid << 3 | 2     # clock_getcpuclockid(3): the process's CPU
+
+    def run(self, *args, port=None, database=True):
+        subprocess.run([os.path.join(BUILD, "fullrack"), args[0], "-S", "127.0.0.1:%d" % (port or self.port), "-U", "sa", "--encrypt", "off",
+                        *(["-d", "b"] if database else []), *args[1:]], env=self.env, check=True)
+
+    def connect(self):
+        return Tds(self.port, password="Bench-1", database="b")
+
+    def cpu(self):
+        return time.clock_gettime(self.clock)
+
+
+def replay(t, sql, stream, batches, transactions, want):
+    for _ in range(batches):
+        if transactions:
+            t.query("BEGIN TRANSACTION")
+        t.query(sql)
+        t.s.sendall(stream)
+        got = t.answer()[-1]
+        if got[2] != want:
+            sys.exit("a stream of %d rows was answered with %r" % (want, got))
+        if transactions:
+            t.query("COMMIT")
+
+
+def measure(server, sql, stream, a, streams):
+    connections = [server.connect() for _ in range(streams)]
+    connections[0].query("TRUNCATE TABLE dbo.lineitem")
+    threads = [threading.Thread(target=replay, args=(t, sql, stream, a.batches // streams, a.transactions, a.rows)) for t in connections]
+    cpu, begin = server.cpu(), time.monotonic()
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    wall, cpu = time.monotonic() - begin, server.cpu() - cpu
+    got = connections[0].query("DECLARE @n bigint SELECT @n = COUNT_BIG(*) FROM dbo.lineitem PRINT @n")
+    for t in connections:
+        t.close()
+    rows = a.rows * a.batches
+    if ("info", 0, str(rows)) not in got:
+        sys.exit("not %d rows: %r" % (rows, got))
+    return {"cpu_us": cpu * 1e6 / rows, "rows_s": rows / wall}
+
+
+def main():
+    ap = argparse.ArgumentParser()
+    ap.add_argument("--rows", type=int, default=60000, help="of a batch")
+    ap.add_argument("--batches", type=int, default=64, help="in all, of each run")
+    ap.add_argument("--streams", type=int, default=16)
+    ap.add_argument("--repeat", type=int, default=5)
+    ap.add_argument("--transactions", action="store_true")
+    ap.add_argument("--json", action="store_true")
+    a = ap.parse_args()
+    a.batches -= a.batches % a.streams
+    tmp = tempfile.mkdtemp(prefix="fullrack-bench-")
+    server = Server(tmp)
+    try:
+        server.run("query", "CREATE DATABASE b", database=False)
+        server.run("query", TABLE)
+        subprocess.run([os.path.join(BUILD, "fullrack"), "gen", "lineitem", "-q", "--rows", str(a.rows), "--dir", tmp], check=True)
+        keeper = Keeper(server.port)
+        server.run("load", "dbo.lineitem", tmp + "/lineitem.1.tbl", "-t", "|", "-q", "--engine", "wire", "-b", "0", port=keeper.port)
+        sql, stream = keeper.stream()
+        runs = {1: [], a.streams: []}
+        for _ in range(a.repeat):
+            for n in runs:
+                runs[n].append(measure(server, sql, stream, a, n))
+        out = {"rows": a.rows, "batches": a.batches, "streams": a.streams, "bytes_a_row": len(stream) / a.rows}
+        for n, name in ((1, "one"), (a.streams, "many")):
+            out[name] = {k: statistics.median(r[k] for r in runs[n]) for k in ("cpu_us", "rows_s")}
+        out["cpu_ratio"] = out["many"]["cpu_us"] / out["one"]["cpu_us"]
+        out["throughput_ratio"] = out["many"]["rows_s"] / out["one"]["rows_s"]
+        if a.json:
+            print(json.dumps(out))
+        else:
+            print("%d batches of %d rows of %.0f bytes, median of %d" % (a.batches, a.rows, out["bytes_a_row"], a.repeat))
+            for n, name in ((1, "one"), (a.streams, "many")):
+                print("%3d stream%s  %.3f us of the server's CPU a row, %.2f million rows/s" % (
+                    n, " " if n == 1 else "s", out[name]["cpu_us"], out[name]["rows_s"] / 1e6))
+            print("CPU a row: %.2f times that of one stream; throughput: %.2f times" % (out["cpu_ratio"], out["throughput_ratio"]))
+    finally:
+        server.process.terminate()
+        server.process.wait()
+        shutil.rmtree(tmp, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
