@@ -235,6 +235,21 @@ def test_stalled(r):
         close(own)
 
 
+def test_keepalive(r):
+    """The server's side of an idle connection asks after a minute whether the client's host is there."""
+    t = raw(r)
+    mine = "%04X" % t.s.getsockname()[1]
+    def timer():
+        with open("/proc/net/tcp") as f:
+            lines = [line.split() for line in f.readlines()[1:]]
+        kind, when = next(x[5] for x in lines if x[2].endswith(":" + mine) and x[3] == "01").split(":")
+        # 1: the login's answer is under way
+        return kind == "02" and int(when, 16)
+    ticks = wait_until("keepalive is its timer", 5, timer)
+    check(ticks <= 60 * os.sysconf("SC_CLK_TCK"), "its timer", ticks)
+    t.close()
+
+
 def test_too_long(r):
     """More than 64 MiB of SQL: dropped as it comes, told so, and the session goes on."""
     t = raw(r)

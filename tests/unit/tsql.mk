@@ -4,6 +4,9 @@ tests_unit_check_parser_SOURCES = tests/unit/check_parser.c tests/support/ast_te
 tests_unit_check_parser_LDADD = $(SERVER_TEST_LIBS)
 tests_unit_check_lock_SOURCES = tests/unit/check_lock.c
 tests_unit_check_lock_LDADD = $(SERVER_TEST_LIBS)
+UNIT_TESTS += tests/unit/check_pending
+tests_unit_check_pending_SOURCES = tests/unit/check_pending.c
+tests_unit_check_pending_LDADD = $(SERVER_TEST_LIBS)
 UNIT_TESTS += tests/unit/check_tsql
 tests_unit_check_tsql_SOURCES = tests/unit/check_tsql.c tests/support/sql_session.c tests/support/sql_session.h \
 	tests/support/sql_values.c tests/support/sql_values.h
