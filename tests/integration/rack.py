@@ -27,6 +27,7 @@ def equal(got, want, what):
 
 class Rack:
     """A fullrackd and what is needed to use it."""
+    prefix = []     # of its command: what runs it
 
     def __init__(self, *options):
         self.dir = tempfile.mkdtemp(prefix="fullrack-test-")
@@ -40,7 +41,7 @@ class Rack:
     def start(self):
         env = dict(os.environ, FULLRACKD_PASSWORD=PASSWORD)
         self.server = subprocess.Popen(
-            [os.path.join(BUILD, "fullrackd"), "--listen", "127.0.0.1:%d" % self.port, "--data", self.data, "--user", "sa"]
+            self.prefix + [os.path.join(BUILD, "fullrackd"), "--listen", "127.0.0.1:%d" % self.port, "--data", self.data, "--user", "sa"]
             + self.options, stdout=subprocess.PIPE, text=True, env=env)
         line = self.server.stdout.readline()
         m = re.search(r"listening on (\S+):(\d+)", line)

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 """fullrackd: large loads into a heap stay in the files they were spooled to, and nobody can tell."""
-import os, subprocess, sys, threading
+import os, sys, tempfile, threading
 from rack import *
 
 ROWS = 40000
+LOADS = 8
 DDL = "CREATE TABLE dbo.t (id int NOT NULL, v nvarchar(60) NULL, d decimal(10,2) NULL, x AS id + 1)"
 FIGURES = "SELECT COUNT(*), SUM(CAST(id AS bigint)), COUNT(v), SUM(d), SUM(CAST(x AS bigint)) FROM dbo.t"
 
@@ -121,11 +122,90 @@ def test_after_a_kill(r):
     kept = segments(r)
     r.kill_server()
     r.server.stdout.close()
-    for name in ("5-0123456789abcdef", "4711-0123456789abcdef", "nonsense"):
+    tag = kept[0].split("-")[0]
+    foreign = ["0123456789abcdef-0123456789abcdef", "nonsense"]      # of a database that may come back, or not ours
+    for name in [tag + "-0123456789abcdef"] + foreign:
         open(os.path.join(r.data, "segments", name), "wb").close()
     r.start()
-    equal(segments(r), kept, "segments after the start")
+    equal(segments(r), sorted(kept + foreign), "segments after the start")
+    for name in foreign:
+        os.unlink(os.path.join(r.data, "segments", name))
     same_figures(r, 1, "figures after the start")
+
+
+def test_a_database_that_was_away(r):
+    """Moved out of the folder and back: its segments wait for it."""
+    own = Rack("--schedulers", "2")
+    try:
+        prepare(own)
+        kept = segments(own)
+        for away in (True, False):
+            own.server.terminate()
+            own.server.wait(20)
+            own.server.stdout.close()
+            for name in os.listdir(own.dir if not away else own.data):
+                if name.startswith("t.db"):
+                    os.rename(os.path.join(own.data if away else own.dir, name), os.path.join(own.dir if away else own.data, name))
+            own.start()
+            equal(segments(own), kept, "segments, database away: %s" % away)
+        same_figures(own, 1, "figures")
+    finally:
+        own.close()
+        own.remove()
+
+
+class TracedRack(Rack):
+    """-D: the server is our child, strace its."""
+    trace = tempfile.mktemp(prefix="fullrack-trace-")
+    prefix = ["strace", "-D", "-f", "-e", "trace=fdatasync,fsync,unlink", "-y", "-o", trace]
+
+
+def test_what_power_loss_may_leave(r):
+    """No file goes before the commit that no longer names it is on the disk."""
+    own = TracedRack("--schedulers", "2")
+    try:
+        for statement in ("DELETE FROM dbo.t WHERE id = 1", "TRUNCATE TABLE dbo.t"):
+            prepare(own)
+            with own.connect("t") as db:      # so that the log is not begun anew, which syncs it too
+                cur = db.cursor()
+                cur.execute("INSERT INTO dbo.t (id) VALUES (-1); SELECT COUNT(*) FROM sys.objects")
+                cur.fetchall()
+                skip = os.path.getsize(own.trace)
+                own.sql(statement)
+                wait_until("the file is gone", 10, lambda: segments(own) == [])
+            with open(own.trace) as f:
+                f.seek(skip)
+                calls = [line for line in f if "t.db-wal" in line or "/segments/" in line]
+            gone = [i for i, line in enumerate(calls) if "unlink" in line and "/segments/" in line]
+            check(gone and any("sync" in line and "t.db-wal" in line for line in calls[:gone[0]]), "the log is synced before a file goes",
+                  statement, calls)
+    finally:
+        own.close()
+        own.remove()
+        os.unlink(own.trace)
+
+
+def test_changes_while_loads_publish(r):
+    """A statement that brings segments in runs, whatever loads add to the table meanwhile."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v nvarchar(60) NULL)")
+    path = r.file("many.txt", "".join("%d\t%s\n" % (i, "x" * 60) for i in range(60000)))
+    loads = [r.spawn("load", "dbo.t", path, "-b", "15000", "--ledger", "off", "-q") for _ in range(LOADS)]
+    changed = 0
+    with r.connect("t") as db:
+        cur = db.cursor()
+        while any(p.poll() is None for p in loads):
+            key = -1 - changed
+            cur.execute("INSERT INTO dbo.t VALUES (%d, N'new'); UPDATE dbo.t SET v = N'changed' WHERE id = %d; SELECT @@ROWCOUNT" % (key, key))
+            while not cur.description:
+                cur.nextset()
+            equal(cur.fetchall(), [(1,)], "rows changed by UPDATE number %d" % changed)
+            changed += 1
+    for p in loads:
+        out, err = p.communicate()
+        equal(p.returncode, 0, "exit status of a load (%s)" % err)
+    check(changed > 3, "statements between the loads", changed)
+    equal(r.sql("SELECT COUNT(*) FROM dbo.t WHERE v = N'changed'"), [(changed,)], "changed rows")
+    equal(r.sql("SELECT COUNT(*), SUM(CAST(id AS bigint)) FROM dbo.t WHERE id >= 0"), [(LOADS * 60000, LOADS * 60000 * 59999 // 2)], "rows of the loads")
 
 
 def test_a_damaged_file_is_an_error(r):
@@ -133,7 +213,15 @@ def test_a_damaged_file_is_an_error(r):
     path = os.path.join(r.data, "segments", segments(r)[0])
     os.truncate(path, os.path.getsize(path) // 2)
     r.fullrack("query", "SELECT COUNT(*) FROM dbo.t", exit=1)
-    check("Msg 824" in r.err or "824" in r.err, "message", r.err)
+    check("server error 824" in r.err, "message", r.err)
+    r.sql("DROP TABLE dbo.t")
+    prepare(r)
+    path = os.path.join(r.data, "segments", segments(r)[0])
+    with open(path, "r+b") as f:        # the length of a text, longer than its row
+        f.seek(4 + 1 + 8)
+        f.write(b"\xff\xff\xff\x7f")
+    r.fullrack("query", "SELECT COUNT(*) FROM dbo.t", exit=1)
+    check("server error 824" in r.err, "message", r.err)
     r.sql("DROP TABLE dbo.t")
 
 

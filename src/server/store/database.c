@@ -36,6 +36,11 @@ struct store *database_store(const struct database *db)
     return db->store;
 }
 
+struct segment_files *database_segments(const struct database *db)
+{
+    return db->segments;
+}
+
 const char *database_path(const struct database *db)
 {
     return db->path;

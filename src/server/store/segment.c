@@ -8,9 +8,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
+#include <fcntl.h>
+#include <unistd.h>
 
-enum { PATH_BYTES = 4400, MAX_COLUMN_ID = 1024 };
+enum {
+    PATH_BYTES = 4400,
+    MAX_COLUMN_ID = 1024,
+    SEG_TABLE_BYTES = MAX_COLUMN_ID * 7 + 64,
+    HIDDEN_COLUMNS = 2 /* of the virtual table: table_id, db_id */
+};
 
 bool segments_install(sqlite3 *h, struct sqlerr *e)
 {
@@ -51,26 +57,19 @@ static int64_t shape_of(const struct cat_table *t)
     return (int64_t)(hash >> 1);
 }
 
-static bool full_path(struct database *db, const char *name, char path[PATH_BYTES])
-{
-    return snprintf(path, PATH_BYTES, "%s/%s",
-                    segment_files_dir(store_segments(database_store(db))),
-                    name) < PATH_BYTES;
-}
-
 bool segment_publish(struct database *db, struct spool *rows, char **name,
                      struct sqlerr *e)
 {
+    struct segment_files *files = database_segments(db);
     char path[PATH_BYTES];
-    uint64_t random;
     bool done = false, ok;
 
-    *name = NULL;
-    if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random) ||
-        asprintf(name, "%d-%016llx", database_id(db), (unsigned long long)random) < 0 ||
-        !full_path(db, *name, path))
-        return sqlerr_setf(e, 701, 17, "There is insufficient system memory.");
-    ok = spool_publish(rows, path, &done, e);
+    *name = malloc(SEGMENT_NAME_BYTES);
+    ok = *name != NULL && segment_files_name(files, *name) &&
+         segment_files_path(files, *name, path, sizeof(path));
+    if (!ok)
+        sqlerr_setf(e, 701, 17, "There is insufficient system memory.");
+    ok = ok && spool_publish(rows, path, &done, e);
     if (!ok || !done) {
         free(*name);
         *name = NULL;
@@ -103,41 +102,67 @@ bool segment_add(struct binder *b, const struct cat_table *t, const struct spool
 
 /* ---- as a statement sees them ---- */
 
-bool segments_exist(struct binder *b, const struct cat_table *t, bool *any)
+/* What a database is called in the SQL of another's handle. */
+static const char *schema_name(struct binder *b, struct handle *h)
 {
+    return h == b->h ? "main" : bind_text(b, "d%d", (int)database_id(handle_database(h)));
+}
+
+static struct segments_seen *seen(struct binder *b, const struct database *db)
+{
+    for (size_t i = 0; i < b->nsegments; i++)
+        if (b->segments[i].db == db)
+            return &b->segments[i];
+    return NULL;
+}
+
+bool segments_exist(struct binder *b, struct handle *h, const struct cat_table *t,
+                    bool *any)
+{
+    struct database *db = handle_database(h);
+    struct segments_seen *s = seen(b, db);
+    const char *schema = schema_name(b, h);
     sqlite3_stmt *st;
     int rc;
 
     *any = false;
     if (!segment_suits(t))
         return true;
-    if (!run_plain(b, "SELECT EXISTS(SELECT 1 FROM main.fr_segment WHERE table_id=?1)",
+    if (schema == NULL ||
+        !run_plain(b,
+                   bind_text(b,
+                             "SELECT EXISTS(SELECT 1 FROM %s.fr_segment WHERE "
+                             "table_id=?1)",
+                             schema),
                    &st))
         return false;
+    if (s == NULL) {
+        /* before the snapshot: what it names must stay */
+        segment_files_enter(database_segments(db));
+        s = &b->segments[b->nsegments++];
+        *s = (struct segments_seen){.db = db};
+    }
     sqlite3_bind_int(st, 1, t->object->id);
     rc = run_step(b, st);
     *any = rc == SQLITE_ROW && sqlite3_column_int(st, 0) != 0;
-    /* a statement under way keeps its snapshot; in a transaction there is one already,
-     * and a DROP would find the reader in its way */
-    if (rc == SQLITE_ROW && b->snapshot == NULL &&
+    /* in a transaction there is a snapshot already, and a DROP would find the reader in
+     * its way */
+    if (rc == SQLITE_ROW && s->snapshot == NULL &&
         sqlite3_get_autocommit(handle_sqlite(b->h)))
-        b->snapshot = st;
+        s->snapshot = st;
     else
         run_done(b, &st);
-    if (*any && !b->reads_segments) {
-        b->reads_segments = true;
-        segment_files_enter(store_segments(database_store(handle_database(b->h))));
-    }
     return rc == SQLITE_ROW;
 }
 
 void segments_release(struct binder *b)
 {
-    if (b->snapshot != NULL)
-        run_done(b, &b->snapshot);
-    if (b->reads_segments)
-        segment_files_leave(store_segments(database_store(handle_database(b->h))));
-    b->reads_segments = false;
+    for (size_t i = 0; i < b->nsegments; i++) {
+        if (b->segments[i].snapshot != NULL)
+            run_done(b, &b->segments[i].snapshot);
+        segment_files_leave(database_segments(b->segments[i].db));
+    }
+    b->nsegments = 0;
 }
 
 static const char *column_list(struct binder *b, const struct cat_table *t)
@@ -159,9 +184,10 @@ const char *segments_source(struct binder *b, const struct table_ref *ref)
         return NULL;
     if (columns[0] == '\0')
         columns = "1";
-    return bind_text(b,
-                     "(SELECT %s FROM %s UNION ALL SELECT %s FROM fr_segment_rows(%d))",
-                     columns, ref->sql, columns, (int)ref->table->object->id);
+    return bind_text(
+        b, "(SELECT %s FROM %s UNION ALL SELECT %s FROM fr_segment_rows(%d,%d))", columns,
+        ref->sql, columns, (int)ref->table->object->id,
+        (int)database_id(handle_database(ref->handle)));
 }
 
 int64_t segments_rows(struct handle *h, int32_t table_id)
@@ -219,14 +245,19 @@ static bool list_add(struct segment_list *l, sqlite3_stmt *st)
     return l->items[l->n++].file != NULL;
 }
 
-static int list_load(struct handle *h, int32_t table_id, struct segment_list *l)
+/* schema: of the database in the SQL of h. */
+static int list_load(struct handle *h, const char *schema, int32_t table_id,
+                     struct segment_list *l)
 {
     sqlite3_stmt *st = NULL;
-    int rc = handle_prepare(h,
-                            "SELECT file,rows,bytes,shape FROM main.fr_segment WHERE "
-                            "table_id=?1 ORDER BY id",
-                            &st);
+    char sql[160];
+    int rc;
 
+    snprintf(sql, sizeof(sql),
+             "SELECT file,rows,bytes,shape FROM %s.fr_segment WHERE table_id=?1 "
+             "ORDER BY id",
+             schema);
+    rc = handle_prepare(h, sql, &st);
     if (rc != SQLITE_OK)
         return rc;
     sqlite3_bind_int(st, 1, table_id);
@@ -239,7 +270,7 @@ static int list_load(struct handle *h, int32_t table_id, struct segment_list *l)
     return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-static struct spool *open_segment(struct handle *h, const struct segment *s,
+static struct spool *open_segment(struct database *db, const struct segment *s,
                                   const struct cat_table *t, struct sqlerr *e)
 {
     struct sqltype *types = calloc(t->ncolumns + 1, sizeof(*types));
@@ -248,14 +279,15 @@ static struct spool *open_segment(struct handle *h, const struct segment *s,
 
     if (s->shape != shape_of(t)) {
         sqlerr_setf(e, 824, 21, "The segment %s does not fit its table.", s->file);
-    } else if (types == NULL || !full_path(handle_database(h), s->file, path)) {
+    } else if (types == NULL ||
+               !segment_files_path(database_segments(db), s->file, path, sizeof(path))) {
         sqlerr_setf(e, 701, 17, "There is insufficient system memory.");
     } else {
         for (size_t i = 0; i < t->ncolumns; i++)
             types[i] = t->columns[i].type;
         out = spool_open(path, types, t->ncolumns, s->bytes, e);
         if (out != NULL)
-            spool_count_for(out, database_path(handle_database(h)));
+            spool_count_for(out, database_path(db));
     }
     free(types);
     return out;
@@ -266,7 +298,7 @@ static struct spool *open_segment(struct handle *h, const struct segment *s,
 static bool fold_one(struct row_writer *w, const struct segment *s, struct value *row)
 {
     struct binder *b = w->b;
-    struct spool *rows = open_segment(b->h, s, w->t, b->e);
+    struct spool *rows = open_segment(handle_database(b->h), s, w->t, b->e);
     bool ok = rows != NULL;
     int got = 0;
 
@@ -281,7 +313,7 @@ bool segments_fold(struct binder *b, const struct table_ref *ref)
     struct segment_list list = {0};
     struct row_writer w = {0};
     struct value *row = bind_alloc(b, (ref->table->ncolumns + 1) * sizeof(*row));
-    int rc = list_load(b->h, ref->table->object->id, &list);
+    int rc = list_load(b->h, "main", ref->table->object->id, &list);
     bool ok = row != NULL;
 
     if (rc != SQLITE_OK)
@@ -300,7 +332,7 @@ bool segments_forget(struct binder *b, int32_t table_id)
     struct segment_list list = {0};
     const char *sql =
         bind_text(b, "DELETE FROM main.fr_segment WHERE table_id=%d", (int)table_id);
-    int rc = list_load(b->h, table_id, &list);
+    int rc = list_load(b->h, "main", table_id, &list);
     bool ok = sql != NULL;
 
     if (rc != SQLITE_OK)
@@ -328,15 +360,35 @@ static bool is_named(struct handle *h, const char *file)
     return named;
 }
 
+/* The commit that no longer names a file has to be on the disk before the file goes: with
+ * synchronous=NORMAL it may still be in the WAL, unsynced. */
+static bool sync_log(struct handle *h)
+{
+    char path[PATH_BYTES];
+    int fd;
+    bool ok;
+
+    snprintf(path, sizeof(path), "%s-wal", database_path(handle_database(h)));
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    ok = fd >= 0 && fdatasync(fd) == 0;
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
 void segments_ended(struct handle *h)
 {
     char **list;
     size_t n = handle_take_segments(h, &list);
+    bool synced = false;
 
     for (size_t i = 0; i < n; i++) {
-        if (!is_named(h, list[i]))
-            segment_files_doom(store_segments(database_store(handle_database(h))),
-                               list[i]);
+        if (!is_named(h, list[i])) {
+            synced = synced || sync_log(h);
+            /* else the next start removes it */
+            if (synced)
+                segment_files_doom(database_segments(handle_database(h)), list[i]);
+        }
         free(list[i]);
     }
     free(list);
@@ -352,7 +404,8 @@ struct seg_table {
 struct seg_cursor {
     sqlite3_vtab_cursor base;
     struct handle *handle;
-    struct catalog *cat; /* counted */
+    struct database *db;
+    struct catalog *cat; /* of db, counted */
     const struct cat_table *t;
     struct segment_list list;
     size_t at; /* segment under way */
@@ -367,7 +420,7 @@ static int seg_connect(sqlite3 *db, void *aux, int argc, const char *const *argv
                        sqlite3_vtab **out, char **error)
 {
     struct seg_table *t = calloc(1, sizeof(*t));
-    char *sql = malloc((size_t)MAX_COLUMN_ID * 7 + 64);
+    char *sql = malloc(SEG_TABLE_BYTES);
     size_t at = 0;
     int rc = SQLITE_NOMEM;
 
@@ -375,10 +428,11 @@ static int seg_connect(sqlite3 *db, void *aux, int argc, const char *const *argv
     (void)argv;
     (void)error;
     if (t != NULL && sql != NULL) {
-        at = (size_t)sprintf(sql, "CREATE TABLE x(table_id HIDDEN");
+        at = (size_t)snprintf(sql, SEG_TABLE_BYTES,
+                              "CREATE TABLE x(table_id HIDDEN,db_id HIDDEN");
         for (int i = 1; i <= MAX_COLUMN_ID; i++)
-            at += (size_t)sprintf(sql + at, ",c%d", i);
-        memcpy(sql + at, ")", 2);
+            at += (size_t)snprintf(sql + at, SEG_TABLE_BYTES - at, ",c%d", i);
+        snprintf(sql + at, SEG_TABLE_BYTES - at, ")");
         rc = sqlite3_declare_vtab(db, sql);
     }
     free(sql);
@@ -400,18 +454,18 @@ static int seg_disconnect(sqlite3_vtab *vt)
 static int seg_best_index(sqlite3_vtab *vt, sqlite3_index_info *info)
 {
     (void)vt;
-    info->estimatedCost = 1e7;
+    info->estimatedCost = 1e6;
     info->estimatedRows = 1000000;
     for (int i = 0; i < info->nConstraint; i++) {
         const struct sqlite3_index_constraint *c = &info->aConstraint[i];
 
-        if (c->iColumn != 0 || c->op != SQLITE_INDEX_CONSTRAINT_EQ)
+        if (c->iColumn >= HIDDEN_COLUMNS || c->iColumn < 0 ||
+            c->op != SQLITE_INDEX_CONSTRAINT_EQ)
             continue;
         if (!c->usable)
             return SQLITE_CONSTRAINT;
-        info->aConstraintUsage[i].argvIndex = 1;
+        info->aConstraintUsage[i].argvIndex = c->iColumn + 1;
         info->aConstraintUsage[i].omit = 1;
-        info->estimatedCost = 1e6;
     }
     return SQLITE_OK;
 }
@@ -470,7 +524,7 @@ static int seg_next(sqlite3_vtab_cursor *vc)
             c->end = c->at == c->list.n;
             if (c->end)
                 return SQLITE_OK;
-            c->rows = open_segment(c->handle, &c->list.items[c->at++], c->t, &e);
+            c->rows = open_segment(c->db, &c->list.items[c->at++], c->t, &e);
             if (c->rows == NULL)
                 return seg_failed(c, &e);
         }
@@ -489,18 +543,31 @@ static int seg_filter(sqlite3_vtab_cursor *vc, int index, const char *name, int 
                       sqlite3_value **argv)
 {
     struct seg_cursor *c = (struct seg_cursor *)(void *)vc;
-    int32_t id = argc > 0 ? sqlite3_value_int(argv[0]) : 0;
+    int32_t id = argc == HIDDEN_COLUMNS ? sqlite3_value_int(argv[0]) : 0;
+    struct database *own = handle_database(c->handle);
+    struct handle *h = NULL;
     const struct cat_object *o;
     struct sqlerr e = {0};
+    char schema[16] = "main";
     int rc;
 
     (void)index;
     (void)name;
     seg_clear(c);
-    c->cat = handle_catalog(c->handle, &e);
+    c->db = argc == HIDDEN_COLUMNS
+                ? store_database_id(database_store(own), sqlite3_value_int(argv[1]))
+                : NULL;
+    if (c->db != NULL)
+        h = c->db == own ? c->handle
+                         : session_handle(handle_session(c->handle), c->db, &e);
+    c->cat = h == NULL ? NULL : handle_catalog(h, &e);
     o = c->cat == NULL ? NULL : catalog_object_id(c->cat, id);
     c->t = o == NULL ? NULL : o->table;
-    rc = c->t == NULL ? SQLITE_SCHEMA : list_load(c->handle, id, &c->list);
+    if (c->t == NULL)
+        return SQLITE_SCHEMA;
+    if (c->db != own)
+        snprintf(schema, sizeof(schema), "d%d", (int)database_id(c->db));
+    rc = list_load(c->handle, schema, id, &c->list);
     if (rc == SQLITE_OK && (c->row = calloc(c->t->ncolumns + 1, sizeof(*c->row))) == NULL)
         rc = SQLITE_NOMEM;
     if (rc != SQLITE_OK)
@@ -521,6 +588,7 @@ static int seg_column(sqlite3_vtab_cursor *vc, sqlite3_context *ctx, int i)
 {
     const struct seg_cursor *c = (const struct seg_cursor *)(const void *)vc;
 
+    i -= HIDDEN_COLUMNS - 1; /* c1 is behind them */
     if (i > 0 && i <= MAX_COLUMN_ID && c->cell[i] >= 0)
         value_result(ctx, &c->row[c->cell[i]]);
     return SQLITE_OK;

@@ -34,11 +34,12 @@ bool segment_add(struct binder *b, const struct cat_table *t, const struct spool
                  const char *name);
 
 /*
- * Whether a table of the binder's own handle has segments, as this statement sees it: the
- * snapshot in which it was asked is kept for the rest of the statement.
+ * Whether a table of h's database has segments, as this statement sees it: the snapshot
+ * in which it was asked is kept for the rest of the statement.
  */
-bool segments_exist(struct binder *b, const struct cat_table *t, bool *any);
-void segments_release(struct binder *b); /* the kept snapshot */
+bool segments_exist(struct binder *b, struct handle *h, const struct cat_table *t,
+                    bool *any);
+void segments_release(struct binder *b); /* the kept snapshots */
 /* "(SELECT c1, c2 FROM t5 UNION ALL SELECT ...)", for FROM */
 const char *segments_source(struct binder *b, const struct table_ref *ref);
 /* Under the writer lock: write the rows of all segments into the table's file. */

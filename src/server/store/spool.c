@@ -255,7 +255,7 @@ bool spool_add(struct spool *s, const struct value *cells, struct sqlerr *e)
 static bool sync_folder_of(const char *path)
 {
     char *dir = strdup(path), *slash = dir == NULL ? NULL : strrchr(dir, '/');
-    int fd = -1;
+    int fd = -1, why;
     bool ok;
 
     if (slash != NULL) {
@@ -263,9 +263,11 @@ static bool sync_folder_of(const char *path)
         fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     }
     ok = fd >= 0 && fsync(fd) == 0;
+    why = errno;
     if (fd >= 0)
         close(fd);
     free(dir);
+    errno = why;
     return ok;
 }
 
@@ -374,37 +376,47 @@ static int fill(struct spool *s, size_t n, struct sqlerr *e)
     return 1;
 }
 
-static const char *get_cell(const char *p, enum cell_form form, struct value *v)
+/* Behind the value, or NULL: it would end behind the row, as in a damaged segment. */
+static const char *get_cell(const char *p, const char *end, enum cell_form form,
+                            struct value *v)
 {
+    static const unsigned char fixed[] = {[FORM_WORD] = 8,
+                                          [FORM_FLOAT] = 8,
+                                          [FORM_DECIMAL] = 16,
+                                          [FORM_OFFSET] = 10,
+                                          [FORM_BYTES] = 4};
     uint32_t n;
 
+    if (end - p < fixed[form])
+        return NULL;
     switch (form) {
     case FORM_FLOAT:
         memcpy(&v->u.f, p, 8);
-        return p + 8;
+        break;
     case FORM_DECIMAL:
         memcpy(&v->u.dec, p, 16);
-        return p + 16;
+        break;
     case FORM_BYTES:
         memcpy(&n, p, 4);
         v->u.s.p = p + 4;
         v->u.s.n = n;
-        return p + 4 + n;
+        return (size_t)(end - p) - 4 < n ? NULL : p + 4 + n;
     case FORM_OFFSET:
         memcpy(&v->u.i, p, 8);
         memcpy(&v->offset_min, p + 8, 2);
-        return p + 10;
+        break;
     case FORM_WORD:
+        memcpy(&v->u.i, p, 8);
         break;
     }
-    memcpy(&v->u.i, p, 8);
-    return p + 8;
+    return p + fixed[form];
 }
 
 int spool_next(struct spool *s, struct value *cells, struct sqlerr *e)
 {
     uint32_t length;
-    const char *p, *nulls;
+    const char *p, *end, *nulls;
+    size_t map = (s->n + 7) / 8;
     int r = fill(s, 4, e);
 
     if (r <= 0)
@@ -414,13 +426,18 @@ int spool_next(struct spool *s, struct value *cells, struct sqlerr *e)
     if (r <= 0)
         return r;
     nulls = s->buf + s->at + 4;
-    p = nulls + (s->n + 7) / 8;
-    for (size_t i = 0; i < s->n; i++) {
+    end = nulls + length;
+    p = length < map ? NULL : nulls + map;
+    for (size_t i = 0; i < s->n && p != NULL; i++) {
         cells[i].type = s->types[i];
         cells[i].owned = false;
         cells[i].is_null = (nulls[i / 8] >> i % 8 & 1) != 0;
         if (!cells[i].is_null)
-            p = get_cell(p, (enum cell_form)s->forms[i], &cells[i]);
+            p = get_cell(p, end, (enum cell_form)s->forms[i], &cells[i]);
+    }
+    if (p != end) {
+        sqlerr_setf(e, 824, 21, "Rows that were set aside are damaged.");
+        return -1;
     }
     s->at += 4 + (size_t)length;
     return 1;

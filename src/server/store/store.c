@@ -100,6 +100,7 @@ static void database_free(struct database *db)
     catalog_release(&db->catalog);
     free(db->identities);
     wlock_free(&db->lock);
+    segment_files_free(&db->segments);
     pthread_mutex_destroy(&db->mutex);
     free(db);
 }
@@ -119,12 +120,22 @@ static struct database *database_new(struct store *st, const char *path)
     return db;
 }
 
+/* Its tag, new where it has none yet. */
+static bool open_segments(struct database *db, struct sqlerr *e)
+{
+    if (db->tag[0] != '\0' || segment_random(db->tag))
+        db->segments = segment_files_new(db->store->segments, db->tag);
+    return db->segments != NULL ||
+           sqlerr_setf(e, 701, 17, "There is insufficient system memory.");
+}
+
 static bool write_meta(sqlite3 *h, const struct database *db, struct sqlerr *e)
 {
-    char *sql = sqlite3_mprintf(
-        "INSERT OR REPLACE INTO fr_meta VALUES('name', %Q), ('id', %d), "
-        "('created', %lld), ('collation', %Q)",
-        db->name, db->id, (long long)db->created, collation_get(db->collation)->name);
+    char *sql =
+        sqlite3_mprintf("INSERT OR REPLACE INTO fr_meta VALUES('name', %Q), ('id', %d), "
+                        "('created', %lld), ('collation', %Q), ('tag', %Q)",
+                        db->name, db->id, (long long)db->created,
+                        collation_get(db->collation)->name, db->tag);
     int rc = sql == NULL ? SQLITE_NOMEM : sqlite3_exec(h, sql, NULL, NULL, NULL);
 
     sqlite3_free(sql);
@@ -153,6 +164,8 @@ static bool read_meta(sqlite3 *h, struct database *db, struct sqlerr *e)
             continue;
         else if (strcmp(k, "name") == 0)
             snprintf(db->name, sizeof(db->name), "%s", v);
+        else if (strcmp(k, "tag") == 0)
+            snprintf(db->tag, sizeof(db->tag), "%s", v);
         else if (strcmp(k, "collation") == 0)
             collation_find(v, strlen(v), &db->collation);
     }
@@ -223,7 +236,7 @@ static bool create_locked(struct store *st, const char *name, uint32_t collation
     db->collation = collation;
     db->created = store_now();
     snprintf(db->name, sizeof(db->name), "%s", name);
-    if (!create_file(db, e)) {
+    if (!open_segments(db, e) || !create_file(db, e)) {
         database_free(db);
         return false;
     }
@@ -261,7 +274,7 @@ bool store_drop_database(struct store *st, const char *name, struct sqlerr *e)
     else {
         atomic_store(&db->dropped, true);
         remove_files(db->path);
-        segment_files_drop(st->segments, db->id);
+        segment_files_drop(db->segments);
         ok = true;
     }
     pthread_mutex_unlock(&st->mutex);
@@ -309,12 +322,14 @@ static fr_status load_database(struct store *st, const char *path, struct fr_err
     struct database *db = database_new(st, path);
     struct sqlerr e = {0};
     sqlite3 *h = NULL;
-    bool ok;
+    bool ok, untagged;
 
     if (db == NULL)
         return fr_err_set(err, FR_ENOMEM, "out of memory");
     ok =
         open_file(path, false, &h, &e) && read_meta(h, db, &e) && segments_install(h, &e);
+    untagged = ok && db->tag[0] == '\0';
+    ok = ok && open_segments(db, &e) && (!untagged || write_meta(h, db, &e));
     sqlite3_close(h);
     if (!ok) {
         database_free(db);
@@ -354,41 +369,56 @@ static fr_status load_databases(struct store *st, struct fr_err *err)
 /* For the sweep: one handle at a time. */
 struct sweep {
     struct store *st;
-    int32_t db_id;
-    sqlite3 *h;
+    const struct database *db;
+    sqlite3 *h; /* NULL: it could not be opened */
 };
 
-static bool segment_is_named(void *ctx, int32_t db_id, const char *file)
+static const struct database *find_tag(const struct store *st, const char *tag)
+{
+    for (size_t i = 0; i < st->ndbs; i++)
+        if (strcmp(st->dbs[i]->tag, tag) == 0)
+            return st->dbs[i];
+    return NULL;
+}
+
+/* In doubt a file stays. */
+static enum segment_owner segment_owner(void *ctx, const char *tag, const char *file)
 {
     struct sweep *w = ctx;
+    const struct database *db = find_tag(w->st, tag);
     sqlite3_stmt *q = NULL;
+    enum segment_owner owner = SEGMENT_UNKNOWN;
     struct sqlerr ignored = {0};
-    bool named = false;
 
-    if (w->db_id != db_id) {
-        struct database *db = store_database_id(w->st, db_id);
-
+    if (db != w->db) {
         sqlite3_close(w->h);
         w->h = NULL;
-        w->db_id = db_id;
-        if (db != NULL && !open_file(db->path, false, &w->h, &ignored))
-            return true; /* in doubt it stays */
+        w->db = db;
+        if (db != NULL)
+            (void)open_file(db->path, false, &w->h, &ignored);
     }
-    if (w->h == NULL)
-        return false;
-    if (sqlite3_prepare_v2(w->h, "SELECT 1 FROM fr_segment WHERE file=?1", -1, &q,
-                           NULL) != SQLITE_OK)
-        return true;
+    if (w->h == NULL || sqlite3_prepare_v2(w->h, "SELECT 1 FROM fr_segment WHERE file=?1",
+                                           -1, &q, NULL) != SQLITE_OK)
+        return SEGMENT_UNKNOWN;
     sqlite3_bind_text(q, 1, file, -1, SQLITE_STATIC);
-    named = sqlite3_step(q) != SQLITE_DONE;
+    switch (sqlite3_step(q)) {
+    case SQLITE_ROW:
+        owner = SEGMENT_NAMED;
+        break;
+    case SQLITE_DONE:
+        owner = SEGMENT_NOT_NAMED;
+        break;
+    default:
+        break;
+    }
     sqlite3_finalize(q);
-    return named;
+    return owner;
 }
 
 static fr_status sweep_segments(struct store *st, struct fr_err *err)
 {
     struct sweep w = {.st = st};
-    fr_status status = segment_files_sweep(st->segments, segment_is_named, &w, err);
+    fr_status status = segment_folder_sweep(st->segments, segment_owner, &w, err);
 
     sqlite3_close(w.h);
     return status;
@@ -429,12 +459,13 @@ fr_status store_open(const struct store_config *config, struct store **out,
     else {
         snprintf(st->dir, sizeof(st->dir), "%s", config->dir);
         snprintf(st->spool, sizeof(st->spool), "%.3800s/spool", config->dir);
+        snprintf(st->segments, sizeof(st->segments), "%.3800s/segments", config->dir);
         status = lock_dir(st, err);
     }
     if (status == FR_OK)
         status = clear_spool(st, err);
     if (status == FR_OK)
-        status = segment_files_open(st->dir, &st->segments, err);
+        status = segment_folder_make(st->segments, err);
     if (status == FR_OK)
         status = load_databases(st, err);
     if (status == FR_OK)
@@ -457,7 +488,6 @@ void store_close(struct store **sp)
         return;
     for (size_t i = 0; i < st->ndbs; i++)
         database_free(st->dbs[i]);
-    segment_files_close(&st->segments);
     if (st->lock_fd >= 0)
         close(st->lock_fd);
     pthread_mutex_destroy(&st->mutex);
@@ -472,11 +502,6 @@ bool store_discards(const struct store *st)
 const char *store_spool_dir(const struct store *st)
 {
     return st->spool;
-}
-
-struct segment_files *store_segments(struct store *st)
-{
-    return st->segments;
 }
 
 struct database *store_database(struct store *st, const char *name)

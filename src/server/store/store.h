@@ -37,7 +37,8 @@ fr_status store_open(const struct store_config *config, struct store **out,
 void store_close(struct store **sp); /* no session may be left; accepts &NULL */
 bool store_discards(const struct store *st);
 const char *store_spool_dir(const struct store *st);
-struct segment_files *store_segments(struct store *st);
+/* Of the database: its files in DIR/segments. */
+struct segment_files *database_segments(const struct database *db);
 
 /* The server's store: implemented by net/ (tests bring their own). */
 struct store *server_store(struct server *srv);

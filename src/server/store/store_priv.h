@@ -2,6 +2,7 @@
 #ifndef FRD_STORE_STORE_PRIV_H
 #define FRD_STORE_STORE_PRIV_H
 
+#include "server/store/segment_files.h"
 #include "server/store/store.h"
 
 #include <pthread.h>
@@ -21,6 +22,8 @@ struct database {
     char path[STORE_PATH_BYTES];
     uint32_t collation;
     int64_t created;
+    char tag[SEGMENT_TAG_BYTES];
+    struct segment_files *segments;
     struct wlock *lock;
     atomic_bool dropped;
     atomic_llong stamp;
@@ -40,7 +43,7 @@ struct store {
     pthread_mutex_t mutex; /* guards the list; database.mutex may be taken inside */
     struct database *dbs[STORE_MAX_DATABASES];
     size_t ndbs;
-    struct segment_files *segments;
+    char segments[STORE_PATH_BYTES];
 };
 
 #endif

@@ -308,15 +308,14 @@ static bool find_temp(struct binder *b, const struct name *n, struct table_ref *
     return true;
 }
 
-/* Rows in segments cannot be changed, nor read from another database: false, after which
- * they are brought in. */
+/* Rows in segments cannot be changed: false, after which they are brought in. */
 static bool find_segments(struct binder *b, struct handle *h, const struct cat_table *t)
 {
     bool any = false;
 
-    if (h != b->h)
-        any = segment_suits(t) && segments_rows(h, t->object->id) > 0;
-    else if (!b->segments_stay && !segments_exist(b, t, &any))
+    if (b->segments_stay)
+        return true;
+    if (!segments_exist(b, h, t, &any))
         return false;
     if (!any)
         return true;

@@ -121,6 +121,13 @@ struct pending_fold {
     bool segments;    /* of segments; else of this session's bulk loads */
 };
 
+/* A database whose segments a statement looks at (store/segment.c). */
+struct segments_seen {
+    struct database *db;
+    sqlite3_stmt *snapshot; /* kept, so that it stays as it was seen; NULL: in a
+                               transaction */
+};
+
 struct binder {
     struct exec_ctx *ctx;
     struct sqlerr *e; /* &ctx->err */
@@ -143,10 +150,10 @@ struct binder {
     bool no_once;             /* index expressions: everything inline */
     struct pending_fold fold; /* rows set aside were met: to be brought in, then again */
     bool segments_stay;       /* the table is only read or added to */
-    bool reads_segments;      /* segment_files_enter() was called */
-    sqlite3_stmt *snapshot;   /* keeps what segments_exist() saw */
-    bool leave_waiting;       /* bulk load itself: waiting rows may wait on */
-    bool sent;                /* the client has seen column metadata: no second try */
+    struct segments_seen segments[BIND_MAX_OTHER_DBS + 1];
+    size_t nsegments;
+    bool leave_waiting; /* bulk load itself: waiting rows may wait on */
+    bool sent;          /* the client has seen column metadata: no second try */
 };
 
 /* One output column of a query. */

@@ -305,7 +305,7 @@ static bool add_table(struct binder *b, struct bscope *sc, const struct source *
     r = bind_table_relation(b, &ref, alias);
     if (r == NULL || !bind_add_relation(b, sc, r))
         return false;
-    if (ref.handle == b->h && !ref.table->temp && !segments_exist(b, ref.table, &any))
+    if (!ref.table->temp && !segments_exist(b, ref.handle, ref.table, &any))
         return false;
     if (any && (ref.sql = segments_source(b, &ref)) == NULL)
         return false;

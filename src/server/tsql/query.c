@@ -185,15 +185,27 @@ static bool begin_write(struct exec_ctx *ctx, const struct runner *r,
 
 enum again { AGAIN_NO, AGAIN_STALE, AGAIN_FOLD };
 
-/* Bulk rows of this session wait for a table that the statement needs. */
+/*
+ * Rows that are set aside are in a statement's way.  Segments are brought in as a part of
+ * it, under the writer lock that it keeps: else other loads would publish new ones before
+ * it runs, again and again.
+ */
 static bool fold(struct exec_ctx *ctx, const struct pending_fold *f)
 {
     bool ok;
 
     memset(&ctx->err, 0, sizeof(ctx->err));
-    ok = f->segments ? bulk_fold_segments(ctx, f->handle, f->table_id)
-                     : bulk_fold(ctx, f->handle, f->table_id);
+    if (f->segments)
+        return bulk_fold_segments(ctx, f->handle, f->table_id);
+    ok = bulk_fold(ctx, f->handle, f->table_id);
     return txn_statement_end(ctx, ok) && ok;
+}
+
+static bool too_many_folds(struct exec_ctx *ctx)
+{
+    return sqlerr_setf(&ctx->err, 40517, 16,
+                       "A statement over so many tables with bulk rows is not supported "
+                       "by fullrackd.");
 }
 
 static bool run_once(struct exec_ctx *ctx, const struct runner *r, const struct stmt *st,
@@ -244,7 +256,8 @@ bool query_run(struct exec_ctx *ctx, const struct stmt *st)
         if (again == AGAIN_FOLD && !ok)
             break;
     }
-    return ok;
+    /* what went well then was bringing rows in, not the statement */
+    return again == AGAIN_FOLD && ok ? too_many_folds(ctx) : ok;
 }
 
 bool query_describe(struct exec_ctx *ctx, const struct stmt *st)
@@ -332,7 +345,7 @@ bool query_eval(struct exec_ctx *ctx, const struct expr *x, const struct sqltype
                 struct value *out)
 {
     struct binder b = {0};
-    bool done, ok;
+    bool done, ok, folded = false;
 
     memset(out, 0, sizeof(*out));
     ok = eval_simple(ctx, x, want, out, &done);
@@ -345,10 +358,15 @@ bool query_eval(struct exec_ctx *ctx, const struct expr *x, const struct sqltype
              eval_in(ctx, &b, x, want, out);
         f = b.fold;
         binder_free(&b);
-        if (ok || f.table_id == 0 || !fold(ctx, &f))
+        if (ok || f.table_id == 0)
             break;
+        folded = folded || f.segments;
+        if (!fold(ctx, &f))
+            break;
+        if (i + 1 == MAX_TRIES)
+            too_many_folds(ctx);
     }
-    return ok;
+    return folded ? txn_statement_end(ctx, ok) && ok : ok;
 }
 
 static bool test_in(struct binder *b, const struct expr *x, int *truth)
@@ -372,7 +390,7 @@ static bool test_in(struct binder *b, const struct expr *x, int *truth)
 bool query_predicate(struct exec_ctx *ctx, const struct expr *x, int *truth)
 {
     struct binder b = {0};
-    bool ok = false;
+    bool ok = false, folded = false;
 
     for (int i = 0; i < MAX_TRIES; i++) {
         struct pending_fold f;
@@ -381,10 +399,15 @@ bool query_predicate(struct exec_ctx *ctx, const struct expr *x, int *truth)
             binder_init(&b, ctx, session_database(ctx->session)) && test_in(&b, x, truth);
         f = b.fold;
         binder_free(&b);
-        if (ok || f.table_id == 0 || !fold(ctx, &f))
+        if (ok || f.table_id == 0)
             break;
+        folded = folded || f.segments;
+        if (!fold(ctx, &f))
+            break;
+        if (i + 1 == MAX_TRIES)
+            too_many_folds(ctx);
     }
-    return ok;
+    return folded ? txn_statement_end(ctx, ok) && ok : ok;
 }
 
 /* ---- table variables: TEMP tables named "@<number>" ---- */
