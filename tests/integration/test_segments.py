@@ -217,9 +217,8 @@ def test_a_damaged_file_is_an_error(r):
     r.sql("DROP TABLE dbo.t")
     prepare(r)
     path = os.path.join(r.data, "segments", segments(r)[0])
-    with open(path, "r+b") as f:        # the length of a text, longer than its row
-        f.seek(4 + 1 + 8)
-        f.write(b"\xff\xff\xff\x7f")
+    with open(path, "r+b") as f:        # the length of a row, shorter than its values
+        f.write(b"\x09\0\0\0")
     r.fullrack("query", "SELECT COUNT(*) FROM dbo.t", exit=1)
     check("server error 824" in r.err, "message", r.err)
     r.sql("DROP TABLE dbo.t")

@@ -70,32 +70,59 @@ START_TEST(test_documented)
 }
 END_TEST
 
-/* Words in back-quotes between "## Functions" and the next heading, but what the binder
- * knows itself. */
+static bool is_function(const char *word)
+{
+    /* what the binder knows itself */
+    static const char *const syntax[] = {"CAST",        "CONVERT", "TRY_CAST",
+                                         "TRY_CONVERT", "CASE",    "IIF"};
+
+    for (size_t i = 0; i < sizeof syntax / sizeof syntax[0]; i++)
+        if (strcmp(syntax[i], word) == 0)
+            return true;
+    return func_find(word) != NULL;
+}
+
+/* Of a line of the table: words in back-quotes of the second column are functions, those
+ * of the third are none. */
+static int check_line(const char *p, const char *end)
+{
+    int column = 0, words = 0;
+
+    for (; p < end; p++) {
+        const char *close;
+        char word[80];
+
+        column += *p == '|' ? 1 : 0;
+        if (*p != '`' || column < 2)
+            continue;
+        close = memchr(p + 1, '`', (size_t)(end - p) - 1);
+        ck_assert_ptr_nonnull(close);
+        snprintf(word, sizeof word, "%.*s", (int)(close - p - 1), p + 1);
+        ck_assert_msg(is_function(word) == (column == 2),
+                      "docs/tsql.md, column %d of the table: %s", column, word);
+        words++;
+        p = close;
+    }
+    return words;
+}
+
 START_TEST(test_no_more_documented)
 {
-    static const char *const syntax[] = {
-        "CAST", "CONVERT",      "TRY_CAST", "TRY_CONVERT", "CASE",
-        "IIF",  "AT TIME ZONE", "FORMAT",   "PARSE",       "WITHIN GROUP"};
     const char *p = strstr(docs, "\n## Functions");
     const char *end;
+    int words = 0;
 
     ck_assert_ptr_nonnull(p);
     end = strstr(p + 5, "\n## ");
     ck_assert_ptr_nonnull(end);
-    while ((p = strchr(p, '`')) != NULL && p < end) {
-        const char *close = strchr(p + 1, '`');
-        char word[80];
-        bool known;
+    while (p < end) {
+        const char *next = strchr(p + 1, '\n');
 
-        ck_assert_ptr_nonnull(close);
-        snprintf(word, sizeof word, "%.*s", (int)(close - p - 1), p + 1);
-        known = func_find(word) != NULL;
-        for (size_t i = 0; i < sizeof syntax / sizeof syntax[0]; i++)
-            known = known || strcmp(syntax[i], word) == 0;
-        ck_assert_msg(known, "docs/tsql.md names %s, which is no function", word);
-        p = close + 1;
+        if (p[1] == '|')
+            words += check_line(p + 1, next);
+        p = next;
     }
+    ck_assert_int_gt(words, 150);
 }
 END_TEST
 
