@@ -196,15 +196,16 @@ static void print_text(const struct suggestion *g, const struct fr_buf *sql)
     char rows[32], shown[FR_PRINTABLE_BYTES + 4];
 
     fr_printable(g->list->items[0], strlen(g->list->items[0]), shown);
-    printf("-- fits %s row%s of ", fr_num_grouped((uint64_t)g->rows, rows, sizeof rows),
-           g->rows == 1 ? "" : "s");
+    /* behind it: what begins with -- would be an option of `fullrack query` */
+    printf("%s-- fits %s row%s of ", fr_buf_text(sql),
+           fr_num_grouped((uint64_t)g->rows, rows, sizeof rows), g->rows == 1 ? "" : "s");
     if (g->list->count == 1)
         printf("%s", strcmp(shown, "-") == 0 ? "standard input" : shown);
     else
         printf("%zu files", g->list->count);
     if (g->options[0] != '\0')
         printf(" (%s)", g->options);
-    printf("\n%s", fr_buf_text(sql));
+    putchar('\n');
 }
 
 static void print_json(const struct suggestion *g, const struct fr_buf *sql)
@@ -257,8 +258,8 @@ int check_suggest(struct fr_settings *s, const char *name, const struct sources 
     else if (st == FR_OK)
         print_text(&g, &sql);
     if (st == FR_OK && g.rejected > 0)
-        fr_log(FR_LOG_WARN, "%lld rows do not fit into this table",
-               (long long)g.rejected);
+        fr_log(FR_LOG_WARN, "%lld row%s not fit into this table", (long long)g.rejected,
+               g.rejected == 1 ? " does" : "s do");
     forget(&g);
     for (size_t i = 0; i < list->count; i++) {
         free(paths[i]);

@@ -1,5 +1,6 @@
 #include "db/table.h"
 
+#include "base/letter.h"
 #include "db/statements.h"
 
 #include <stdio.h>
@@ -395,9 +396,14 @@ void fr_table_free(struct fr_table **tp)
 
 size_t fr_table_find_column(const struct fr_table *t, const char *name, size_t name_bytes)
 {
+    /* where the collation tells capitals apart two columns may differ in them alone */
     for (size_t i = 0; i < t->column_count; i++)
         if (strlen(t->columns[i].name) == name_bytes &&
-            strncasecmp(t->columns[i].name, name, name_bytes) == 0)
+            memcmp(t->columns[i].name, name, name_bytes) == 0)
+            return i;
+    for (size_t i = 0; i < t->column_count; i++)
+        if (fr_letter_same_text(t->columns[i].name, strlen(t->columns[i].name), name,
+                                name_bytes))
             return i;
     return t->column_count;
 }

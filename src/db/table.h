@@ -55,8 +55,8 @@ const char *fr_column_type_text(const struct fr_column *c, char out[FR_TYPE_TEXT
 /* A batch of about a million rows goes best into a heap, minimally logged, or fills a
  * row group of a columnstore. */
 bool fr_table_wants_large_batches(const struct fr_table *t);
-/* Index of the column, by name without regard to case; column_count when there is none.
- */
+/* Index of the column, by the very name or else without regard to case (letter.h);
+ * column_count when there is none. */
 size_t fr_table_find_column(const struct fr_table *t, const char *name,
                             size_t name_bytes);
 /* "a, b, c" for messages, cut with "..." when it does not fit; out is returned. */

@@ -236,11 +236,28 @@ static fr_status settle_options(struct loader *l, struct fr_load_options *settle
     fr_source_sample(l->opened, &sample);
     st = fr_sniff(&sample, settled, l->table, &l->found, err);
     if (st != FR_OK)
-        return st;
+        return fr_err_wrap(err, "%s", l->job->source);
     (void)fr_sniffed_text(&l->found, settled, l->result->format);
     (void)fr_sniffed_options(&l->found, settled, l->result->format_options);
     fr_sniffed_settle(&l->found, settled);
+    l->watch_quotes = l->found.format == FR_FORMAT_DELIMITED;
     return FR_OK;
+}
+
+void loader_note_quotes(struct loader *l, const struct fr_record *rec)
+{
+    if (memchr(l->fields[0].p, '"', rec->body_bytes) == NULL)
+        return;
+    for (size_t i = 0; i < rec->count && i < FR_MAX_FIELDS; i++) {
+        const struct fr_field *f = &l->fields[i];
+
+        if (f->n < 2 || f->p[0] != '"' || f->p[f->n - 1] != '"')
+            continue;
+        l->watch_quotes = false;
+        (void)loader_row_text(l, l->row, l->found.quoted_row);
+        (void)fr_sniffed_text(&l->found, l->job->options, l->result->format);
+        return;
+    }
 }
 
 fr_status fr_load_attempt(const struct fr_load_job *given, struct fr_sql **session,

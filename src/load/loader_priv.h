@@ -23,6 +23,7 @@ struct loader {
                                  opened only once */
     struct fr_source_identity source;
     struct fr_sniffed found; /* by --format auto: the options borrow texts from it */
+    bool watch_quotes;       /* where auto found none: a row with them is told of */
     bool ledger;
     struct fr_head head; /* committed */
     struct fr_head now;  /* as it will be when this batch is committed */
@@ -52,6 +53,9 @@ fr_status loader_start_reader(struct loader *l, struct fr_source **source, uint6
                               struct fr_reader **out, struct fr_err *err);
 fr_status loader_open_session(struct loader *l, struct fr_err *err);
 size_t loader_max_row_bytes(const struct loader *l);
+/* Quotes that begin behind what --format auto looked at: the first row with a value in
+ * them is named by what is said of the format. */
+void loader_note_quotes(struct loader *l, const struct fr_record *rec);
 
 /* batch.c: transactions, and the ledger at their ends */
 void loader_publish_committed(struct loader *l);

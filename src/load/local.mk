@@ -12,7 +12,7 @@ libfrclient_a_SOURCES += \
 	src/load/source.c src/load/source.h src/load/packing.c src/load/packing.h \
 	src/load/gunzip.c src/load/gunzip.h \
 	src/load/encoding.c src/load/encoding.h \
-	src/load/sniff.c src/load/sniff_look.c src/load/sniff_text.c src/load/sniff_file.c src/load/sniff.h src/load/sniff_priv.h \
+	src/load/sniff.c src/load/sniff_look.c src/load/sniff_header.c src/load/sniff_bytes.c src/load/sniff_text.c src/load/sniff_file.c src/load/sniff.h src/load/sniff_priv.h \
 	src/load/reader.c src/load/reader.h \
 	src/load/ranges.c src/load/ranges_csv.c src/load/ranges.h src/load/ranges_priv.h \
 	src/load/plan.c src/load/plan_map.c src/load/plan_row.c src/load/plan.h src/load/plan_priv.h \

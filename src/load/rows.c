@@ -160,6 +160,8 @@ static fr_status load_record(struct loader *l, const struct fr_record *rec,
         fr_plan_count_error(l->plan, rec, &bad);
         return reject_row(l, rec, &bad, err);
     }
+    if (l->watch_quotes)
+        loader_note_quotes(l, rec);
     if (l->bulk == NULL) {
         st = loader_begin_bulk(l, err);
         if (st != FR_OK)

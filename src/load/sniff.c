@@ -2,7 +2,6 @@
 #include "load/sniff.h"
 
 #include "load/sniff_priv.h"
-#include "base/utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,17 +35,31 @@ static bool has_byte(const struct sniffer *s, char byte)
 /* Nearly all rows agree, or most do and they fit into the table. */
 static bool is_likely(const struct sniffer *s, const struct look *l)
 {
-    if (l->fields < 2 || l->bad_rows * 2 >= l->rows)
+    if (l->fields < 2 || (l->bad_rows * 2 > l->rows && !l->fits))
         return false;
     if (l->fits)
         return l->with_fields * 2 > l->rows;
     return l->with_fields * 10 >= l->rows * 9 && (l->rows > 1 || s->table == NULL);
 }
 
-static bool is_better(const struct look *a, const struct look *b)
+/* In a values have quotes at both ends, where in b they are torn apart. */
+static bool has_better_quotes(const struct sniffer *s, const struct look *a,
+                              const struct look *b)
+{
+    size_t k = s->o->quote != NULL || a->whole[QUOTE_MEANT] + a->torn[QUOTE_MEANT] > 0
+                   ? QUOTE_MEANT
+                   : QUOTE_APOSTROPHE;
+
+    return sniff_is_clean(a, k) && b->torn[k] > b->whole[k] &&
+           a->whole[k] * 2 >= b->torn[k];
+}
+
+static bool is_better(const struct sniffer *s, const struct look *a, const struct look *b)
 {
     if (b->rows == 0)
         return true;
+    if (has_better_quotes(s, a, b) || has_better_quotes(s, b, a))
+        return has_better_quotes(s, a, b);
     if (a->fits != b->fits)
         return a->fits;
     if (a->names != b->names)
@@ -72,67 +85,125 @@ static bool name_trailing(const struct fr_terminator *field, char *out, size_t o
     return snprintf(out + at, out_bytes - at, "\\n") == 2 && field->length <= 2;
 }
 
-/* dbgen's rows end with a field terminator: it belongs to the row's. */
+/*
+ * dbgen's rows end with a field terminator: it belongs to the row's.  Where an empty
+ * field more fits, too, because the first one of a row would be dropped for a column that
+ * the server fills, nothing is lost so.
+ */
 static void look_without_trailing(struct sniffer *s, const struct fr_terminator *field,
                                   struct look *l)
 {
     struct look without = {.format = FR_FORMAT_DELIMITED, .delimiter = l->delimiter};
 
     if (!l->trailing || l->has_quotes || l->row[0] != '\0' || !leaves_rows_open(s->o) ||
-        sniff_takes(s, l->fields))
+        (sniff_takes(s, l->fields) &&
+         (sniff_loads_all(s, l->fields) || !sniff_loads_all(s, l->fields - 1))))
         return;
     if (!sniff_takes(s, l->fields - 1) && !l->names &&
         (s->table != NULL || s->o->columns != NULL || l->rows < 2))
         return;
+    for (size_t i = 0; s->by_field && i < field->length; i++)
+        if (field->bytes[i] >= 0x80)
+            return;
     memcpy(without.field, l->field, sizeof without.field);
     if (name_trailing(field, without.row, sizeof without.row) &&
         sniff_look(s, &without) && without.with_fields * 2 > without.rows)
         *l = without;
 }
 
+/* The ways to read a sample by one field terminator. */
+enum { AS_CSV, AS_ESCAPED, AS_APOSTROPHES, AS_DELIMITED, WAYS };
+
+/* Quotes between which all lines have as many fields as the rows are there by chance: an
+ * inch sign, and lines behind it another. */
+static bool swallows_rows(const struct look *csv, const struct look *delimited)
+{
+    if (delimited->fields < 2 || delimited->rows <= csv->rows ||
+        sniff_is_clean(delimited, QUOTE_MEANT))
+        return false;
+    if (csv->open)
+        return delimited->with_fields * 10 >= delimited->rows * 9;
+    return delimited->with_fields == delimited->rows && csv->fields == delimited->fields;
+}
+
+/* NULL: none. */
+static const struct look *choose_way(const struct sniffer *s, const struct look *ways,
+                                     bool by_nature)
+{
+    const struct look *csv = &ways[AS_CSV], *escaped = &ways[AS_ESCAPED],
+                      *apostrophes = &ways[AS_APOSTROPHES],
+                      *delimited = &ways[AS_DELIMITED];
+
+    /* with the rules of csv its rows are bad, or the values torn, which is better than
+     * quotes as data */
+    if (escaped->rows > 0 && escaped->quotes_enclose &&
+        (escaped->bad_rows < csv->bad_rows ||
+         escaped->torn[QUOTE_MEANT] < csv->torn[QUOTE_MEANT]))
+        return escaped;
+    if (csv->rows > 0 &&
+        (s->o->quote != NULL || (csv->quotes_enclose && !swallows_rows(csv, delimited))))
+        return csv;
+    if (apostrophes->rows > 0 && apostrophes->quotes_enclose && apostrophes->all_quoted &&
+        apostrophes->needs_quotes)
+        return apostrophes;
+    if (csv->rows > 0 && by_nature)
+        return csv;
+    return delimited->rows > 0 ? delimited : NULL;
+}
+
+static bool has_escaped_quote(const struct sniffer *s)
+{
+    char text[] = {'\\', s->o->quote != NULL ? s->o->quote[0] : '"'};
+
+    return s->o->escape == NULL && s->n > 0 &&
+           memmem(s->p, s->n, text, sizeof text) != NULL;
+}
+
 /* The best way to read the sample with that field terminator ("" = as given). */
 static bool look_at(struct sniffer *s, const char *option, const char *row,
                     struct look *best)
 {
-    struct look csv = {.format = FR_FORMAT_CSV}, apostrophe = csv,
-                delimited = {.format = FR_FORMAT_DELIMITED};
     const char *text = option[0] == '\0' ? s->o->field_terminator : option;
-    struct look *looks[] = {&csv, &apostrophe, &delimited};
+    struct look ways[WAYS] = {[AS_CSV].format = FR_FORMAT_CSV,
+                              [AS_ESCAPED] = {.format = FR_FORMAT_CSV, .escaped = true},
+                              [AS_APOSTROPHES] = {.format = FR_FORMAT_CSV},
+                              [AS_DELIMITED].format = FR_FORMAT_DELIMITED};
     struct fr_terminator field;
-    bool readable[3] = {false, false, false}, wanted[3], by_nature, quotes;
+    const struct look *way;
+    bool by_nature, quotes;
 
     if (fr_terminator_parse(text, false, &field, NULL) != FR_OK)
         return false;
-    if (s->o->quote == NULL)
-        apostrophe.quote[0] = '\'';
     by_nature = field.length == 1 && (field.bytes[0] == ',' || field.bytes[0] == ';');
     /* without a quote in it csv is delimited, but for blank lines, and none is needed */
     quotes = s->o->quote != NULL || s->o->escape != NULL || has_byte(s, '"');
-    wanted[0] = quotes || by_nature;
-    wanted[1] = s->o->quote == NULL && has_byte(s, '\'');
-    wanted[2] = quotes || !by_nature;
-    for (size_t i = 0; i < 3; i++) {
-        if (!wanted[i])
-            continue;
-        snprintf(looks[i]->field, sizeof looks[i]->field, "%s", option);
-        snprintf(looks[i]->row, sizeof looks[i]->row, "%s", row);
-        looks[i]->delimiter = (char)field.bytes[0];
-        readable[i] = sniff_look(s, looks[i]);
+    if (s->o->quote == NULL)
+        ways[AS_APOSTROPHES].quote[0] = '\'';
+    for (size_t i = 0; i < WAYS; i++) {
+        bool wanted[WAYS] = {[AS_CSV] = quotes || by_nature,
+                             [AS_ESCAPED] = has_escaped_quote(s),
+                             [AS_APOSTROPHES] = s->o->quote == NULL && has_byte(s, '\''),
+                             [AS_DELIMITED] = quotes || !by_nature};
+
+        snprintf(ways[i].field, sizeof ways[i].field, "%s", option);
+        snprintf(ways[i].row, sizeof ways[i].row, "%s", row);
+        ways[i].delimiter = (char)field.bytes[0];
+        if (!wanted[i] || !sniff_look(s, &ways[i]))
+            ways[i].rows = 0;
     }
-    if (!readable[wanted[2] ? 2 : 0])
+    way = choose_way(s, ways, by_nature);
+    if (way == NULL)
         return false;
-    if (readable[0] && (csv.quotes_enclose || s->o->quote != NULL))
-        *best = csv;
-    else if (readable[1] && apostrophe.quotes_enclose && apostrophe.all_quoted &&
-             apostrophe.needs_quotes)
-        *best = apostrophe;
-    else if (readable[0] && by_nature &&
-             (csv.bad_rows == 0 || delimited.with_fields < delimited.rows))
-        *best = csv;
-    else
-        *best = delimited;
+    *best = *way;
     look_without_trailing(s, &field, best);
     return true;
+}
+
+/* One column, whose values quotes enclose. */
+static bool is_one_quoted(const struct sniffer *s, const struct look *l)
+{
+    return l->fields == 1 && l->with_fields == l->rows && l->format == FR_FORMAT_CSV &&
+           l->quotes_enclose && (s->table == NULL || sniff_takes(s, 1));
 }
 
 /* The field terminator is to be found. */
@@ -140,43 +211,46 @@ static void find_fields(struct sniffer *s, const char *row, struct look *best)
 {
     /* a row as it stands would do: only names of columns say that it is to be cut */
     bool whole_row = sniff_takes(s, 1);
+    struct look clean = {.rows = 0}, l;
 
     for (size_t i = 0; i < sizeof candidates / sizeof candidates[0]; i++) {
-        struct look l;
-        bool one_quoted;
+        bool is_last = candidates[i].byte == ',';
 
         /* the last one also tells one column of quoted values */
-        if ((!has_byte(s, candidates[i].byte) && candidates[i].byte != ',') ||
+        if ((!has_byte(s, candidates[i].byte) && !is_last) ||
             !look_at(s, candidates[i].option, row, &l))
             continue;
-        one_quoted = l.fields == 1 && l.with_fields == l.rows && l.quotes_enclose &&
-                     candidates[i].byte == ',' && (s->table == NULL || sniff_takes(s, 1));
-        if (!one_quoted && (!is_likely(s, &l) || (whole_row && !l.names)))
+        if (!(is_last && is_one_quoted(s, &l)) &&
+            (l.fields < 2 || (whole_row && !l.names)))
             continue;
-        if (is_better(&l, best))
+        if (sniff_is_clean(&l, QUOTE_MEANT) && l.with_fields * 2 > l.rows &&
+            is_better(s, &l, &clean))
+            clean = l;
+        if ((l.fields == 1 || is_likely(s, &l)) && is_better(s, &l, best))
             *best = l;
     }
+    if (clean.rows > 0 && best->rows > 0 && has_better_quotes(s, &clean, best))
+        *best = clean;
+    /* some values have a comma and no quotes: what is in no value cuts none */
+    if (best->rows == 0 && ((look_at(s, "\\t", row, &l) && is_one_quoted(s, &l)) ||
+                            (look_at(s, "0x01", row, &l) && is_one_quoted(s, &l))))
+        *best = l;
 }
 
-/* Old text files of a Mac: no line feed anywhere. */
-static bool has_only_returns(const struct sniffer *s)
+static void choose(struct sniffer *s, struct look *best, enum returns returns)
 {
-    return leaves_rows_open(s->o) && !has_byte(s, '\n') && has_byte(s, '\r');
-}
+    const char *row = returns == RETURNS_END_ROWS && leaves_rows_open(s->o) ? "\\r" : "";
 
-static void choose(struct sniffer *s, struct look *best)
-{
     if (s->o->field_terminator != NULL) {
         /* what is wrong with it the plan says */
-        if (!look_at(s, "", "", best))
+        if (!look_at(s, "", row, best))
             best->format = FR_FORMAT_DELIMITED;
         return;
     }
-    find_fields(s, "", best);
-    if (best->rows == 0 && has_only_returns(s))
-        find_fields(s, "\\r", best);
+    find_fields(s, row, best);
     if (best->rows == 0) {
         *best = (struct look){.format = FR_FORMAT_DELIMITED, .delimiter = '\t'};
+        snprintf(best->row, sizeof best->row, "%s", row);
         (void)sniff_look(s, best);
     }
 }
@@ -189,19 +263,6 @@ static enum fr_header choose_header(const struct sniffer *s, const struct look *
     if (!l->names || s->o->first_row > 1)
         return FR_HEADER_NONE;
     return s->o->columns != NULL ? FR_HEADER_SKIP : FR_HEADER_MATCH;
-}
-
-static bool is_utf8(const char *p, size_t n, bool whole)
-{
-    for (size_t i = 0; i < n;) {
-        uint32_t ch;
-        size_t len = fr_utf8_take((const unsigned char *)p + i, n - i, &ch);
-
-        if (len == 0)
-            return !whole && n - i < UTF8_PER_BYTE;
-        i += len;
-    }
-    return true;
 }
 
 fr_status sniff_decode(const struct fr_sample *sample, struct sniffer *s, char **copy,
@@ -248,34 +309,101 @@ static void keep(const struct sniffer *s, const struct look *l, struct fr_sniffe
     memcpy(out->row, l->row, sizeof out->row);
     memcpy(out->quote, l->quote, sizeof out->quote);
     out->has_quotes = l->has_quotes;
+    out->has_escapes = l->escaped;
     out->fields = l->fields;
+}
+
+static fr_status look_and_keep(struct sniffer *s, const struct fr_sample *sample,
+                               struct fr_sniffed *out, struct fr_err *err)
+{
+    struct look best = {.rows = 0};
+    enum returns returns = sniff_returns(s);
+    char delimiter;
+
+    if (s->o->first_row == 1 && sniff_has_separator_line(s, &delimiter))
+        return fr_err_set(
+            err, FR_EDATA,
+            "its first line is Excel's sep=%c, which is no row: load it "
+            "without that line (tail -n +2 FILE | fullrack load TABLE -), or "
+            "with --format csv -t '%c' --columns NAMES -F 3",
+            delimiter, delimiter);
+    choose(s, &best, returns);
+    keep(s, &best, out);
+    out->looked = true;
+    out->has_mark = sample->encoding.mark_bytes > 0;
+    memcpy(out->encoding, sample->encoding.name, sizeof out->encoding);
+    if (out->encoding[0] == '\0' && !out->has_mark) {
+        out->wide = sniff_wide(s->p, s->n);
+        out->not_utf8 = !sniff_is_utf8(s->p, s->n, s->whole);
+    }
+    out->bare_returns = returns == RETURNS_ARE_DATA && leaves_rows_open(s->o);
+    return FR_OK;
+}
+
+/*
+ * A terminator in hex or by escapes is bytes of the file, which the sample no longer has
+ * where it was decoded: as bytes of the sample, in hex.
+ */
+static fr_status decode_terminator(const struct fr_sample *sample, char **text,
+                                   char out[FR_MAX_TERMINATOR_BYTES * 8],
+                                   struct fr_err *err)
+{
+    char decoded[FR_MAX_TERMINATOR_BYTES * FR_BYTE_TABLE_MOST + FR_BYTE_TABLE_MOST];
+    struct fr_byte_table *table = NULL;
+    struct fr_terminator t;
+    size_t n = 0;
+    bool is_text = false, is_ascii = true;
+    fr_status st;
+
+    if (*text == NULL || fr_terminator_parse(*text, false, &t, NULL) != FR_OK)
+        return FR_OK;
+    for (const char *c = *text; *c != '\0'; c++)
+        is_text = is_text || (unsigned char)*c >= 0x80;
+    for (size_t i = 0; i < t.length; i++)
+        is_ascii = is_ascii && t.bytes[i] < 0x80;
+    if (is_text || is_ascii)
+        return FR_OK;
+    st = fr_byte_table_open(sample->encoding.name, &table, err);
+    if (st != FR_OK)
+        return st;
+    if (fr_byte_table_decode(table, (const char *)t.bytes, t.length, decoded, &n) ==
+            t.length &&
+        n <= FR_MAX_TERMINATOR_BYTES) {
+        memcpy(out, "0x", 3);
+        for (size_t i = 0; i < n; i++)
+            snprintf(out + 2 + 2 * i, 3, "%02x", (unsigned char)decoded[i]);
+        *text = out;
+    }
+    fr_byte_table_free(&table);
+    return FR_OK;
 }
 
 fr_status fr_sniff(const struct fr_sample *sample, const struct fr_load_options *o,
                    const struct fr_table *table, struct fr_sniffed *out,
                    struct fr_err *err)
 {
-    struct sniffer s = {.o = o, .table = table};
-    struct look best = {.rows = 0};
+    struct fr_load_options options = *o;
+    struct sniffer s = {
+        .o = &options, .table = table, .by_field = sample->encoding.by_field};
+    char field[FR_MAX_TERMINATOR_BYTES * 8], row[FR_MAX_TERMINATOR_BYTES * 8];
     char *copy = NULL;
-    fr_status st;
+    fr_status st = FR_OK;
 
     memset(out, 0, sizeof *out);
     out->format = (enum fr_format)o->format;
     out->header = o->header < 0 ? FR_HEADER_NONE : (enum fr_header)o->header;
     if (!fr_sniff_is_asked(o))
         return FR_OK;
-    st = sniff_decode(sample, &s, &copy, err);
+    if (s.by_field)
+        st = decode_terminator(sample, &options.field_terminator, field, err);
+    if (st == FR_OK && s.by_field)
+        st = decode_terminator(sample, &options.row_terminator, row, err);
+    if (st == FR_OK)
+        st = sniff_decode(sample, &s, &copy, err);
     if (st == FR_OK)
         st = sniff_reserve(&s, err);
-    if (st == FR_OK) {
-        choose(&s, &best);
-        keep(&s, &best, out);
-        out->looked = true;
-        out->has_mark = sample->encoding.mark_bytes > 0;
-        memcpy(out->encoding, sample->encoding.name, sizeof out->encoding);
-        out->not_utf8 = out->encoding[0] == '\0' && !is_utf8(s.p, s.n, s.whole);
-    }
+    if (st == FR_OK)
+        st = look_and_keep(&s, sample, out, err);
     sniff_release(&s);
     free(copy);
     return st;

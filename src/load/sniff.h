@@ -16,7 +16,8 @@
 enum {
     FR_SAMPLE_BYTES = 64 * 1024,
     FR_SNIFFED_OPTION_BYTES = 16,
-    FR_SNIFFED_TEXT_BYTES = 300
+    FR_SNIFFED_ROW_BYTES = 72,
+    FR_SNIFFED_TEXT_BYTES = 400
 };
 
 /* Plain data; zeroed: nothing was looked at. */
@@ -30,9 +31,15 @@ struct fr_sniffed {
     char quote[2];
     char encoding[FR_ENCODING_NAME_BYTES]; /* as -C takes it; "" = as given, or UTF-8 */
     bool has_mark;                         /* a byte order mark decided it */
-    bool not_utf8; /* nothing was said of an encoding, and it is not UTF-8 */
+    bool not_utf8;    /* nothing was said of an encoding, and it is not UTF-8 */
+    const char *wide; /* nor that, but UTF-16 by its NULs: as -C takes it; NULL = no */
     bool has_quotes;
-    size_t fields; /* that most rows have */
+    bool has_escapes;  /* a \ stands before quotes within quotes, and no --escape is given
+                        */
+    bool bare_returns; /* outside quotes, where LF ends rows: they are data */
+    char quoted_row[FR_SNIFFED_ROW_BYTES]; /* the first, by a reader of rows, that has a
+                                              value in quotes where none are known */
+    size_t fields;                         /* that most rows have */
 };
 
 struct fr_sample {
@@ -46,7 +53,8 @@ struct fr_sample {
 bool fr_sniff_is_asked(const struct fr_load_options *o);
 
 /* table NULL: none is known, a header is told by its looks.  FR_ENOMEM; FR_EARG: no way
- * out of the sample's encoding. */
+ * out of the sample's encoding; FR_EDATA: its first line is Excel's sep=, which is no
+ * row. */
 fr_status fr_sniff(const struct fr_sample *sample, const struct fr_load_options *o,
                    const struct fr_table *table, struct fr_sniffed *out,
                    struct fr_err *err);

@@ -1,15 +1,13 @@
 /* One way to read a sample: the rows and fields that come of it. */
 #include "load/sniff_priv.h"
 
-#include "base/utf8.h"
 #include "load/convert.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-enum { MAX_NAME_BYTES = 128 };
+/* So many rows with whole quotes for each that has others: clearly most. */
+enum { CLEARLY = 4 };
 
 /* The values of one column behind the first row. */
 struct column_look {
@@ -34,102 +32,6 @@ void sniff_release(struct sniffer *s)
     free(s->counts);
 }
 
-bool fr_sniff_looks_like_name(const char *p, size_t n)
-{
-    bool letter = false;
-
-    fr_trim_blanks(&p, &n);
-    if (n == 0 || n > MAX_NAME_BYTES)
-        return false;
-    for (size_t i = 0; i < n; i += 0) {
-        uint32_t ch = 0;
-        size_t len = fr_utf8_take((const unsigned char *)p + i, n - i, &ch);
-
-        if (len == 0 || ch < 0x20 || ch == 0x7F)
-            return false;
-        letter = letter || ch >= 0x80 || isalpha((int)ch) || ch == '_';
-        i += len;
-    }
-    /* 12e5 and 0xFF are values, as 12:00 PM and 2024-01-01T00:00Z are */
-    return letter && !isdigit((unsigned char)p[0]) && p[0] != '+' && p[0] != '-' &&
-           p[0] != '.';
-}
-
-static bool same_name(const struct fr_field *a, const struct fr_field *b)
-{
-    const char *p = a->p, *q = b->p;
-    size_t n = a->n, m = b->n;
-
-    fr_trim_blanks(&p, &n);
-    fr_trim_blanks(&q, &m);
-    return n == m && strncasecmp(p, q, n) == 0;
-}
-
-/*
- * The first row has names of columns alone.  One field is less than proof where its
- * column takes any text: a list of words may begin with the word that its column is
- * called.
- */
-static bool is_header(const struct sniffer *s, const struct fr_record *rec)
-{
-    size_t names = 0;
-
-    if (rec->bad != NULL || rec->count > FR_MAX_FIELDS)
-        return false;
-    for (size_t i = 0; i < rec->count; i++) {
-        const char *p = rec->fields[i].p;
-        size_t n = rec->fields[i].n, column;
-
-        fr_trim_blanks(&p, &n);
-        if (n == 0 && s->table != NULL)
-            continue;
-        for (size_t j = 0; j < i; j++)
-            if (same_name(&rec->fields[i], &rec->fields[j]))
-                return false;
-        names++;
-        if (s->table == NULL) {
-            if (!fr_sniff_looks_like_name(p, n))
-                return false;
-            continue;
-        }
-        column = fr_table_find_column(s->table, p, n);
-        if (column == s->table->column_count)
-            return false;
-        if (rec->count == 1 && s->table->columns[column].type >= FR_TYPE_CHAR &&
-            s->table->columns[column].type <= FR_TYPE_NTEXT)
-            return false;
-    }
-    return names > 0;
-}
-
-bool sniff_takes(const struct sniffer *s, size_t n)
-{
-    const struct fr_table *t = s->table;
-    size_t insertable = 0, named = 1;
-
-    if (s->o->columns != NULL) {
-        char close = '\0';
-
-        for (const char *c = s->o->columns; *c != '\0'; c++) {
-            if (close == '\0' && (*c == '[' || *c == '"'))
-                close = *c == '[' ? ']' : '"';
-            else if (*c == close)
-                close = '\0';
-            else if (close == '\0' && *c == ',')
-                named++;
-        }
-        return n == named;
-    }
-    if (t == NULL)
-        return false;
-    for (size_t i = 0; i < t->column_count; i++) {
-        const struct fr_column *c = &t->columns[i];
-
-        insertable += !c->computed && (!c->identity || s->o->keep_identity) ? 1 : 0;
-    }
-    return n == t->column_count || n == insertable;
-}
-
 /* A quoted field that had to be: without the quotes it would be another. */
 static bool needs_quotes(const struct fr_field *f, char delimiter)
 {
@@ -137,18 +39,73 @@ static bool needs_quotes(const struct fr_field *f, char delimiter)
            memchr(f->p, '\n', f->n) != NULL;
 }
 
+static char quote_of(const struct sniffer *s, const struct look *l)
+{
+    return l->quote[0] != '\0' ? l->quote[0] : s->o->quote != NULL ? s->o->quote[0] : '"';
+}
+
+static size_t quote_index(const struct sniffer *s, const struct look *l)
+{
+    return s->o->quote == NULL && l->quote[0] == '\'' ? QUOTE_APOSTROPHE : QUOTE_MEANT;
+}
+
+enum ends { ENDS_PLAIN, ENDS_WHOLE, ENDS_TORN };
+
+/* How quotes stand at the ends of a field. */
+static enum ends ends_of(const struct fr_field *f, char quote, bool is_quote)
+{
+    const char *p = f->p;
+    size_t n = f->n;
+    bool begins, ends;
+
+    if (f->quoted)
+        return is_quote ? ENDS_WHOLE : ENDS_PLAIN;
+    fr_trim_blanks(&p, &n);
+    begins = n > 0 && p[0] == quote;
+    ends = n > 1 && p[n - 1] == quote;
+    return begins && ends ? ENDS_WHOLE : begins || ends ? ENDS_TORN : ENDS_PLAIN;
+}
+
+/* A delimiter that stands within quotes leaves half of them at both of its sides. */
+static void add_ends(const struct sniffer *s, struct look *l, const struct fr_record *rec)
+{
+    size_t n = rec->count < FR_MAX_FIELDS ? rec->count : FR_MAX_FIELDS;
+    char quotes[QUOTES] = {s->o->quote != NULL ? s->o->quote[0] : '"', '\''};
+
+    for (size_t k = 0; k < QUOTES; k++) {
+        bool is_quote = quotes[k] == quote_of(s, l);
+        bool whole = false, torn = is_quote && rec->bad != NULL;
+
+        for (size_t i = 0; i < n && !torn; i++) {
+            enum ends ends = ends_of(&rec->fields[i], quotes[k], is_quote);
+
+            whole = whole || ends == ENDS_WHOLE;
+            torn = ends == ENDS_TORN;
+        }
+        l->torn[k] += torn ? 1 : 0;
+        l->whole[k] += whole && !torn ? 1 : 0;
+    }
+}
+
+static void count_fields(struct sniffer *s, struct look *l, size_t n)
+{
+    l->rows++;
+    s->counts[n]++;
+    if (s->used < n)
+        s->used = n;
+}
+
 /* What a row adds: its number of fields, and of each column what is quoted. */
-static void add_row(struct sniffer *s, struct look *l, const struct fr_record *rec)
+static void add_row(struct sniffer *s, struct look *l, const struct fr_splitter *split,
+                    const struct fr_record *rec)
 {
     size_t n = rec->count < FR_MAX_FIELDS ? rec->count : FR_MAX_FIELDS;
 
     if (l->rows == 0)
-        l->names = is_header(s, rec);
-    l->rows++;
+        l->names = sniff_is_header(s, split, rec);
+    count_fields(s, l, n);
     l->bad_rows += rec->bad != NULL ? 1 : 0;
-    s->counts[n]++;
-    if (s->used < n)
-        s->used = n;
+    add_ends(s, l, rec);
     l->trailing = l->trailing && n > 1 && rec->bad == NULL && rec->fields[n - 1].n == 0 &&
                   !rec->fields[n - 1].quoted;
     for (size_t i = 0; rec->bad == NULL && i < n; i++) {
@@ -165,8 +122,27 @@ static void add_row(struct sniffer *s, struct look *l, const struct fr_record *r
     }
 }
 
+/* A quoted value that is longer than what is left of the sample, and fills most of it:
+ * the row's fields up to it. */
+static void add_open_row(struct sniffer *s, struct look *l, size_t at,
+                         const struct fr_record *rec)
+{
+    const struct fr_split_progress *g = &rec->progress;
+    size_t n = rec->count < FR_MAX_FIELDS ? rec->count + 1 : FR_MAX_FIELDS;
+
+    if (l->format != FR_FORMAT_CSV || s->whole || (s->n - at) * 2 < s->n ||
+        g->field_from == 0 || g->open.quoted ||
+        s->p[at + g->field_from - 1] != quote_of(s, l))
+        return;
+    l->open = l->needs_quotes = l->has_quotes = true;
+    l->trailing = false;
+    l->whole[quote_index(s, l)]++;
+    count_fields(s, l, n);
+}
+
 static struct fr_load_options options_of(const struct sniffer *s, struct look *l)
 {
+    static char escape[] = "\\";
     struct fr_load_options o = *s->o;
 
     o.format = l->format;
@@ -176,6 +152,8 @@ static struct fr_load_options options_of(const struct sniffer *s, struct look *l
         o.row_terminator = l->row;
     if (l->quote[0] != '\0')
         o.quote = l->quote;
+    if (l->escaped)
+        o.escape = escape;
     return o;
 }
 
@@ -187,14 +165,16 @@ static void read_rows(struct sniffer *s, struct look *l, const struct fr_splitte
     size_t at = 0;
 
     while (at < s->n) {
-        if (fr_split_next(split, s->p + at, s->n - at, s->whole, &rec) != FR_SPLIT_ROW)
+        if (fr_split_next(split, s->p + at, s->n - at, s->whole, &rec) != FR_SPLIT_ROW) {
+            add_open_row(s, l, at, &rec);
             break;
+        }
         at += rec.total_bytes;
         if (rec.blank)
             continue;
         /* what stands in front of -F may be anything */
         if ((row == 0 || row >= s->o->first_row) && rec.body_bytes > 0)
-            add_row(s, l, &rec);
+            add_row(s, l, split, &rec);
         row++;
     }
 }
@@ -206,6 +186,11 @@ static void find_most(struct sniffer *s, struct look *l)
             l->with_fields = s->counts[i];
             l->fields = i;
         }
+}
+
+bool sniff_is_clean(const struct look *l, size_t quote)
+{
+    return l->whole[quote] > 0 && l->torn[quote] * CLEARLY <= l->whole[quote];
 }
 
 bool sniff_look(struct sniffer *s, struct look *l)
@@ -226,7 +211,8 @@ bool sniff_look(struct sniffer *s, struct look *l)
     for (size_t i = 0; i < l->fields; i++)
         l->all_quoted = l->all_quoted || (s->columns[i].quoted > 0 &&
                                           s->columns[i].quoted == s->columns[i].values);
-    l->quotes_enclose = l->bad_rows == 0 && (l->needs_quotes || l->all_quoted);
+    l->quotes_enclose = l->bad_rows * CLEARLY <= l->whole[quote_index(s, l)] &&
+                        (l->needs_quotes || l->all_quoted);
     l->fits = (l->names && s->table != NULL) || sniff_takes(s, l->fields);
     return l->rows > 0;
 }

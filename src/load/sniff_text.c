@@ -28,7 +28,12 @@ static void add_encoding(struct fr_buf *b, const struct fr_sniffed *found,
 {
     const char *name = found->encoding[0] != '\0' ? found->encoding : "UTF-8";
 
-    if (found->not_utf8)
+    if (found->wide != NULL && given->encoding == NULL)
+        fr_buf_printf(b,
+                      "by its NULs UTF-16 without a byte order mark: give the encoding "
+                      "with -C %s",
+                      found->wide);
+    else if (found->not_utf8)
         fr_buf_add_str(b, "not UTF-8: give the encoding with -C (CP1252 is the one of "
                           "Windows in Western Europe)");
     else if (found->has_mark)
@@ -55,10 +60,19 @@ const char *fr_sniffed_text(const struct fr_sniffed *found,
         fr_buf_printf(&b, ", rows by \"%s\"", found->row);
     if (found->format == FR_FORMAT_CSV)
         fr_buf_printf(&b, ", quotes %s", either(found->quote, given->quote, "\""));
+    if (found->has_escapes)
+        fr_buf_add_str(&b, " with \\ in front of those within: give --escape '\\'");
+    if (found->bare_returns)
+        fr_buf_add_str(&b, ", carriage returns are data (-r '\\r' if they end rows)");
     fr_buf_add_str(&b, found->header == FR_HEADER_MATCH  ? ", header with column names, "
                        : found->header == FR_HEADER_SKIP ? ", header skipped, "
                                                          : ", no header, ");
     add_encoding(&b, found, given);
+    if (found->quoted_row[0] != '\0')
+        fr_buf_printf(&b,
+                      "; %s has a value in quotes, which are taken for a part of it: "
+                      "--format csv takes them off",
+                      found->quoted_row);
     return copy_out(&b, out);
 }
 
@@ -98,6 +112,8 @@ const char *fr_sniffed_options(const struct fr_sniffed *found,
         add_option(&b, "-r", either(found->row, given->row_terminator, ""));
     if (found->quote[0] != '\0' || given->quote != NULL)
         add_option(&b, "--quote", either(found->quote, given->quote, ""));
+    if (given->escape != NULL)
+        add_option(&b, "--escape", given->escape);
     if (found->header != FR_HEADER_NONE)
         fr_buf_printf(&b, " --header %s",
                       found->header == FR_HEADER_MATCH ? "match" : "skip");

@@ -111,6 +111,72 @@ def test_queued_files_differ(r):
     equal(rows(r), [(1, "x", None), (2, "y", "3.00")], "rows")
 
 
+PAIR = "CREATE TABLE dbo.t (a nvarchar(30) NULL, b nvarchar(30) NULL)"
+
+
+def test_quotes_and_delimiters(r):
+    """What cannot be read as it was meant is refused; no half of a quoted value is ever loaded."""
+    for content, options, want, rejected in (
+            ('1,"a"\n2,"b" c\n', (), [("1", "a")], 1),
+            ('1;"a"\n2;"b" c\n', ("-t", ";"), [("1", "a")], 1),
+            ('a,b\n1,"a"\n51,"Hi\n', (), [("1", "a")], 1),
+            ("1|'a;b'\n2|'c;d'\n", ("--quote", "'"), [("1", "a;b"), ("2", "c;d")], 0),
+            ('1,"x;y"\n2,"z|w"\n3,"u\tv"\n', (), [("1", "x;y"), ("2", "z|w"), ("3", "u\tv")], 0),
+            ('1;"x|y"\n2;"z|w"\n', (), [("1", "x|y"), ("2", "z|w")], 0),
+            ('1,"2\n3"\r3,4\r', (), [("1", "2\n3"), ("3", "4")], 0),
+            ("a\xa7b\n1\xa7\xe9\n".encode("latin-1"), ("-t", "0xa7", "-C", "CP1252"), [("1", "\xe9")], 0),
+            ("id,b\n1,2\n", ("--columns", "-,b"), [(None, "2")], 0)):
+        r.fresh(PAIR)
+        doc = r.json("load", "dbo.t", r.file("f", content), "-m", "5", *options)
+        equal((r.sql("SELECT a, b FROM dbo.t ORDER BY a"), doc["rejected"]), (want, rejected), content)
+
+
+def test_rows_that_end_with_a_delimiter(r):
+    """A field is not dropped for a column that the server fills where the row's end may be empty."""
+    for table in ("id int IDENTITY NOT NULL, a nvarchar(9), b nvarchar(9)", "a nvarchar(9), x AS UPPER(a), b nvarchar(9)"):
+        for d in "|;":
+            r.fresh("CREATE TABLE dbo.t (%s)" % table)
+            r.fullrack("load", "dbo.t", r.file("f", "x|y|\nz|w|\n".replace("|", d)))
+            equal(r.sql("SELECT a, b FROM dbo.t ORDER BY a"), [("x", "y"), ("z", "w")], table)
+
+
+def test_lines_in_quotes_of_one_column(r):
+    long = "".join("line %d, and more\n" % i for i in range(8000))
+    for content, want in (('a,b\n"x\ny"\nc\n', ["a,b", "c", "x\ny"]), ('"%s"\nc\n' % long, ["c", long])):
+        r.fresh("CREATE TABLE dbo.t (a nvarchar(max) NULL)")
+        r.fullrack("load", "dbo.t", r.file("f", content))
+        equal(sorted(v for v, in r.sql("SELECT a FROM dbo.t")), want, "values")
+
+
+def test_headers_in_other_letters(r):
+    r.fresh('CREATE TABLE dbo.t ([m\xfcnze] int NULL, [q"r] int NULL, [\u03b5\u03c4\u03bf\u03c2] int NULL)')
+    f = r.file("f", '"Q""R",M\xdcNZE,\u0395\u03a4\u039f\u03a3\n1,2,3\n')
+    r.fullrack("load", "dbo.t", f)
+    r.fullrack("load", "dbo.t", f, "--format", "csv", "--header", "match")
+    equal(r.sql('SELECT * FROM dbo.t'), [(2, 1, 3)] * 2, "rows")
+
+
+def test_what_auto_does_not_load_as_rows(r):
+    r.fresh(PAIR)
+    r.fullrack("load", "dbo.t", r.file("excel.csv", "sep=;\na;b\n1;2\n"), exit=1)
+    check("excel.csv: its first line is Excel's sep=;" in r.err, "refused", r.err)
+    r.fullrack("load", "dbo.t", r.file("excel.csv", "sep=;\na;b\n1;2\n"), "-t", ";", "--columns", "a,b", "-F", "3")
+    equal(r.sql("SELECT a, b FROM dbo.t"), [("1", "2")], "the way that is named")
+    out = r.fullrack("check", "dbo.t", r.file("wide.csv", "1,\u0141\xf3d\u017a\n2,\u0141\xf3d\u017a\n".encode("utf-16-le")), exit=1)
+    check("UTF-16 without a byte order mark: give the encoding with -C UTF-16" in out, "the cure", out)
+
+
+def test_quotes_behind_what_is_looked_at(r):
+    """They are data between tabs, and that is said, once and with the row."""
+    r.fresh(PAIR)
+    text = "".join("%d\tvalue %d\n" % (i, i) for i in range(8000)) + '"x\ty"\n1\t"z"\n2\t"w"\n'
+    out = r.fullrack("load", "dbo.t", r.file("f", text))
+    check(out.count("; row 8002 has a value in quotes") == 1 and "--format csv takes them off" in out, "said", out)
+    equal(r.sql("SELECT a FROM dbo.t WHERE b = N'\"z\"'"), [("1",)], "as it stands")
+    out = r.fullrack("load", "dbo.t", r.file("f", text), "--format", "delimited")
+    check("in quotes" not in out, "who says what is meant is told nothing", out)
+
+
 # -- fullrack check
 
 CITY = "CREATE TABLE dbo.t (id int NOT NULL, name nvarchar(6) NULL, code varchar(2) NOT NULL DEFAULT 'x', born date NULL)"
@@ -238,6 +304,21 @@ def test_suggested_types(r):
         columns = suggested(r, "t", f)["columns"]
         equal([c["name"] for c in columns], ["k", "v"], "names")
         equal("%s %s" % (columns[1]["type"], "NULL" if columns[1]["nullable"] else "NOT NULL"), want, values)
+
+
+def test_a_suggested_table_is_a_statement(r):
+    """As `fullrack query "$(cat FILE)"` takes it: no option in front."""
+    f = r.file("f.csv", '1,"x;y"\r2,z\r')
+    out, err = offline("check", "dbo.q", f, "--suggest-table")
+    check(out.startswith("CREATE TABLE [dbo].[q] (") and "-- fits 2 rows of " in out and "-r '\\r')" in out, "text", out)
+    r.fresh("CREATE TABLE dbo.t (a int)")
+    r.sql("DROP TABLE IF EXISTS dbo.q")
+    r.fullrack("query", out)
+    r.fullrack("load", "dbo.q", f)
+    equal(r.sql("SELECT c1, c2 FROM dbo.q ORDER BY c1"), [(1, "x;y"), (2, "z")], "rows")
+    r.sql("DROP TABLE dbo.q")
+    out, err = offline("check", "t", r.file("bad.csv", '1,"x"\n2,"y"z\n'), "--suggest-table", exit=1)
+    check("1 row does not fit into this table" in err, "count", err)
 
 
 def test_suggested_tables_take_their_files(r):

@@ -79,8 +79,73 @@ static const struct {
     IN("doubled quotes", "a:i b:t", "1|\"x \"\"y\"\"\"\n2|y\n", "--format csv -t '|'"),
     IN("comma in quotes", "a:i b:t", "1,\"x,y\"\n2,\"a,b,c\"\n", "--format csv -t ,"),
     IN("line in quotes", "a:i b:t", "1,\"x\ny\"\n2,z\n", "--format csv -t ,"),
-    IN("inch signs", "a:i b:t", "1,5\" pipe\n2,\"half inch\n3,9\n",
-       "--format delimited -t ,"),
+    IN("inch signs", "a:i b:t", "1,5\" pipe\n2,\"half inch\n3,9\n", "--format csv -t ,"),
+    IN("inch signs by tab", "a:i b:t", "1\t\"half\n2\t6\"\n3\tx\n",
+       "--format delimited -t '\\t'"),
+    /* one bad row turns no quotes off */
+    IN("text behind a quote", "a:t b:t", "1,\"a\"\n2,\"b\" c\n", "--format csv -t ,"),
+    IN("the same by semicolon", "a:t b:t", "1;\"a\"\n2;\"b\" c\n", "--format csv -t ';'"),
+    IN("the same with a header", "a:t b:t", "b,a\n1,\"a\"\n2,\"b\" c\n",
+       "--format csv -t , --header match"),
+    T("the same with -t", "a:t b:t", "1,\"a\"\n2,\"b\" c\n", "--format csv -t ,", ","),
+    IN("nothing but a bad row", "a:t b:t", "2,\"b\" c\n", "--format csv -t ,"),
+    IN("a quote that does not close", "a:t b:t", "50,\"x\"\n51,\"Hi\n52,\"y\"\n",
+       "--format csv -t ,"),
+    IN("a bad row by bar", "a:t b:t", "1|\"a\"\n2|\"b\" c\n3|\"d\"\n4|\"e\"\n5|\"f\"\n",
+       "--format csv -t '|'"),
+    IN("an open row by tab", "a:t b:t",
+       "1\t\"a\"\n2\t\"b\n3\t\"d\"\n4\t\"e\"\n5\t\"f\"\n6\t\"g\"\n",
+       "--format csv -t '\\t'"),
+    IN("more bad rows than good ones", "a:t b:t", "1|\"a\" b\n2|\"b\" c\n3|\"d\"\n",
+       "--format delimited -t '|'"),
+    IN("backslashes before quotes", "a:t b:t", "1,\"a \\\"b\\\" c\"\n2,\"d\"\n",
+       "--format csv -t ,"),
+    IN("backslashes by bar", "a:t b:t", "1|\"a \\\"b\\\" c\"\n2|d\n",
+       "--format csv -t '|'"),
+    IN("a path ends in a backslash", "a:t b:t", "1,\"C:\\\"\n2,\"D:\\\"\n",
+       "--format csv -t ,"),
+    /* other delimiters in quotes */
+    IN("semicolons in quotes", "a:t b:t", "1,\"x;y\"\n2,\"z;w\"\n", "--format csv -t ,"),
+    IN("bars in quotes", "a:t b:t", "1,\"x|y\"\n2,\"z|w\"\n", "--format csv -t ,"),
+    IN("tabs in quotes", "a:t b:t", "1,\"x\ty\"\n2,\"z\tw\"\n", "--format csv -t ,"),
+    IN("bars between semicolons", "a:t b:t", "1;\"x|y\"\n2;\"z|w\"\n",
+       "--format csv -t ';'"),
+    IN("tabs between semicolons", "a:t b:t", "1;\"x\ty\"\n2;\"z\tw\"\n",
+       "--format csv -t ';'"),
+    IN("commas between semicolons", "a:t b:t", "1;\"x,y\"\n2;\"z,w\"\n",
+       "--format csv -t ';'"),
+    IN("commas between tabs", "a:t b:t", "1\t\"x,y\"\n2\t\"z,w\"\n",
+       "--format csv -t '\\t'"),
+    IN("addresses in quotes", "a:t b:t c:t",
+       "\"Main St 1; Berlin; DE\",\"x\",\"y\"\n\"A; B; C\",\"z\",\"w\"\n",
+       "--format csv -t ,"),
+    IN("blanks before quotes", "a:t b:t", "1, \"x;y\"\n2, \"z;w\"\n",
+       "--format csv -t ,"),
+    IN("semicolons in three rows of four", "a:t b:t",
+       "1,\"x;y\"\n2,\"z;w\"\n3,\"v;u\"\n4,\"t\"\n", "--format csv -t ,"),
+    IN("one row that does not fit", "a:t b:t", "1,\"x;y\",\"z\"\n", "--format csv -t ,"),
+    IN("semicolons in quotes, no table", NULL, "1,\"x;y\"\n2,\"z;w\"\n",
+       "--format csv -t ,"),
+    IN("semicolons between apostrophes", "a:t b:t", "1,'x;y'\n2,'z;w'\n",
+       "--format csv -t ,"),
+    {"semicolons in given quotes", "a:t b:t", "1,'x;y'\n2,'z;w'\n",
+     "--format csv -t , --quote ''\\'''", NULL, "'", NULL, NULL, -1, 1},
+    IN("inch signs by semicolon", "a:t b:t", "1;5\"\n2;6\"\n", "--format csv -t ';'"),
+    /* carriage returns */
+    IN("a line feed in quotes", "a:t b:t", "1,\"2\n3\"\r3,4\r",
+       "--format csv -t , -r '\\r'"),
+    T("carriage returns, -t given", "a:t b:t", "1,2\r3,4\r", "--format csv -t , -r '\\r'",
+      ","),
+    IN("carriage returns, as many fields as columns", "a:t b:t c:t", "1,2\r3,4\r",
+       "--format csv -t , -r '\\r'"),
+    IN("carriage returns, no table", NULL, "1,2\r3,4\r", "--format csv -t , -r '\\r'"),
+    IN("carriage returns, one column", "a:t", "x\ry\r",
+       "--format delimited -t '\\t' -r '\\r'"),
+    IN("carriage returns, an open quote", "a:t b:t", "1,\"x\r2,y\r3,z\r",
+       "--format csv -t , -r '\\r'"),
+    IN("a carriage return in quotes", "a:t b:t", "1,\"x\ry\"\n2,z\n",
+       "--format csv -t ,"),
+    IN("a carriage return in text", "a:t b:t", "1,x\ry\n2,z\n", "--format csv -t ,"),
     IN("apostrophes", "a:i b:t", "1,'x,y'\n2,'z'\n", "--format csv -t , --quote ''\\'''"),
     IN("apostrophes without need", "a:i b:t", "1,'x'\n2,'z'\n", "--format csv -t ,"),
     IN("an apostrophe", "a:i b:t", "1,'tis\n2,don't\n", "--format csv -t ,"),
@@ -100,6 +165,16 @@ static const struct {
        "--format delimited -t '|' --header match"),
     IN("header decides the delimiter", "a:i b:t c:t", "a;b\n1,5;x,y\n2,5;z,w\n",
        "--format csv -t ';' --header match"),
+    IN("header in other letters", "m\xC3\xBCnze:t b:t", "M\xC3\x9CNZE,b\n1,2\n",
+       "--format csv -t , --header match"),
+    IN("header with quotes in a name", "q\"r:t b:t", "\"q\"\"r\",b\n1,2\n",
+       "--format csv -t , --header match"),
+    {"header of a dropped field", "a:t b:t", "id,b\n1,2\n",
+     "--format csv -t , --header skip", NULL, NULL, NULL, "-,b", -1, 1},
+    {"no header of a dropped field", "a:t b:t", "7,b\n1,2\n", "--format csv -t ,", NULL,
+     NULL, NULL, "-,b", -1, 1},
+    {"a column that is called so", "-:t b:t", "id,b\n1,2\n", "--format csv -t ,", NULL,
+     NULL, NULL, "[-],b", -1, 1},
     IN("header of a part", "a:i b:t c:t d:t", "a,c\n1,2\n3,4\n",
        "--format csv -t , --header match"),
     IN("header of one number", "a:i", "a\n1\n2\n",
@@ -132,6 +207,12 @@ static const struct {
     /* one column */
     IN("one column", "a:t", "hello, world\nyes, world\n", "--format delimited -t '\\t'"),
     IN("one column, quoted", "a:t", "\"x\"\n\"y, z\"\n", "--format csv -t ,"),
+    IN("one column, a line in quotes", "a:t", "a,b\n\"x\ny\"\nc\n",
+       "--format csv -t '\\t'"),
+    IN("one column, a line and a tab in quotes", "a:t", "a,b\tc\n\"x\ny\"\nc\n",
+       "--format csv -t 0x01"),
+    IN("one column, a line in quotes, no table", NULL, "1,2\n\"x\ny\"\n3\n",
+       "--format csv -t '\\t'"),
     IN("one column beside an identity", "id:# a:t", "x, y\nz, w\n",
        "--format delimited -t '\\t'"),
     IN("nothing", "a:i b:t", "", "--format delimited -t '\\t'"),
@@ -149,6 +230,14 @@ static const struct {
     IN("an empty last column", "a:i b:t c:t", "1|x|\n2|z|\n",
        "--format delimited -t '|'"),
     IN("dbgen with a header", "a:i b:t c:t", "a|b|c|\n1|x|y|\n",
+       "--format delimited -t '|' -r '|\\n' --header match"),
+    IN("dbgen beside an identity", "id:# a:t b:t", "x|y|\nz|w|\n",
+       "--format delimited -t '|' -r '|\\n'"),
+    IN("the same by semicolon", "id:# a:t b:t", "x;y;\nz;w;\n",
+       "--format delimited -t ';' -r ';\\n'"),
+    IN("the same with a value at an end", "id:# a:t b:t", "1;y;\n2;w;z\n",
+       "--format csv -t ';'"),
+    IN("dbgen with a header of a part", "id:# a:t b:t", "b|a|\nx|y|\n",
        "--format delimited -t '|' -r '|\\n' --header match"),
     T("dbgen, -t given", "a:i b:t c:t", "1|x|y|\n2|z||\n",
       "--format delimited -t '|' -r '|\\n'", "|"),
@@ -294,6 +383,149 @@ START_TEST(test_encoding)
 }
 END_TEST
 
+/* A quoted value that is longer than the sample. */
+START_TEST(test_open)
+{
+    static const struct {
+        const char *table, *head, *line, *want;
+    } opens[] = {
+        {"a:t", "\"", "a line of it\n", "--format csv -t ,"},
+        {"a:t b:t", "1,\"", "a line, of it\n", "--format csv -t ,"},
+        {"a:t b:t", "1|\"", "a line of it\n", "--format csv -t '|'"},
+        {"a:t b:t", "a|b\n1|\"x\"\n2|\"", "a line of it\n",
+         "--format csv -t '|' --header match"},
+        /* an inch sign */
+        {"a:t b:t", "1|\"x\n", "2|y\n", "--format delimited -t '|'"},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(opens); i++) {
+        char in[4000];
+        struct fr_sample sample = {.p = in};
+        struct fr_load_options o;
+        struct fr_sniffed found;
+        struct table table;
+        char got[FR_SNIFFED_TEXT_BYTES];
+
+        fr_load_options_init(&o);
+        sample.n = (size_t)snprintf(in, sizeof in, "%s", opens[i].head);
+        while (sample.n + strlen(opens[i].line) < sizeof in)
+            sample.n += (size_t)snprintf(in + sample.n, sizeof in - sample.n, "%s",
+                                         opens[i].line);
+        ck_assert_int_eq(
+            fr_sniff(&sample, &o, make_table(&table, opens[i].table), &found, NULL),
+            FR_OK);
+        ck_assert_msg(strcmp(fr_sniffed_options(&found, &o, got), opens[i].want) == 0,
+                      "case %zu: %s, expected %s", i, got, opens[i].want);
+    }
+}
+END_TEST
+
+/* Excel's line is no row, and is not loaded as one. */
+START_TEST(test_separator_line)
+{
+    static const struct {
+        const char *in;
+        int64_t first_row;
+        fr_status want;
+    } lines[] = {
+        {"sep=;\r\na;b\r\n1;2\r\n", 1, FR_EDATA},
+        {"\"sep=|\"\na|b\n", 1, FR_EDATA},
+        {"SEP=,\ra,b\r", 1, FR_EDATA},
+        {"sep=;\na;b\n1;2\n", 3, FR_OK},
+        {"sep=;b\na;b\n", 1, FR_OK},
+        {"sep=\na\n", 1, FR_OK},
+        {"sepia;b\n", 1, FR_OK},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(lines); i++) {
+        struct fr_sample sample = {
+            .p = lines[i].in, .n = strlen(lines[i].in), .whole = true};
+        struct fr_load_options o;
+        struct fr_sniffed found;
+        struct table table;
+        struct fr_err err = {0};
+
+        fr_load_options_init(&o);
+        o.first_row = lines[i].first_row;
+        ck_assert_msg(fr_sniff(&sample, &o, make_table(&table, "a:t b:t"), &found,
+                               &err) == lines[i].want,
+                      "case %zu: %s", i, err.text);
+        ck_assert(lines[i].want == FR_OK || strstr(err.text, "sep=") != NULL);
+    }
+}
+END_TEST
+
+/* What is said beside the format. */
+START_TEST(test_text)
+{
+    static const struct {
+        const char *in;
+        size_t n; /* 0: to its NUL */
+        const char *escape, *said, *options;
+    } texts[] = {
+        {"1,\"a \\\"b\\\" c\"\n2,\"d\"\n", 0, NULL, "--escape '\\'", "--format csv -t ,"},
+        {"1,\"a \\\"b\\\" c\"\n2,\"d\"\n", 0, "\\", NULL,
+         "--format csv -t , --escape '\\'"},
+        {"1,x\ry\n2,z\n", 0, NULL, "-r '\\r'", "--format csv -t ,"},
+        {"x\ry\rz\n", 0, NULL, "-r '\\r'", "--format delimited -t '\\t'"},
+        {"1\0,\0\x41\1\xF3\0\x64\0\x7A\1\n\0", 14, NULL, "-C UTF-16",
+         "--format delimited -t '\\t'"},
+        {"\0001\0,\1\x41\0\xF3\0\x64\1\x7A\0\n", 14, NULL, "-C UTF-16BE",
+         "--format csv -t ,"},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        struct fr_sample sample = {.p = texts[i].in,
+                                   .n =
+                                       texts[i].n == 0 ? strlen(texts[i].in) : texts[i].n,
+                                   .whole = true};
+        struct fr_load_options o;
+        struct fr_sniffed found;
+        struct table table;
+        char text[FR_SNIFFED_TEXT_BYTES], options[FR_SNIFFED_TEXT_BYTES];
+
+        fr_load_options_init(&o);
+        o.escape = (char *)(uintptr_t)texts[i].escape;
+        ck_assert_int_eq(
+            fr_sniff(&sample, &o, make_table(&table, "a:t b:t"), &found, NULL), FR_OK);
+        (void)fr_sniffed_text(&found, &o, text);
+        ck_assert_msg(strcmp(fr_sniffed_options(&found, &o, options), texts[i].options) ==
+                              0 &&
+                          (texts[i].said == NULL ? strstr(text, "give") == NULL
+                                                 : strstr(text, texts[i].said) != NULL),
+                      "case %zu: %s (%s)", i, text, options);
+    }
+}
+END_TEST
+
+/* A terminator in hex is bytes of the file, whatever the sample was made of them. */
+START_TEST(test_code_page)
+{
+    static const char *const terminators[] = {"0xa7", "\\xA7", "\xC2\xA7"};
+
+    for (size_t i = 0; i < COUNT_OF(terminators); i++) {
+        struct fr_sample sample = {.p = "a\xA7"
+                                        "b\n1\xA7\xE9\n",
+                                   .n = 8,
+                                   .whole = true};
+        struct fr_load_options o;
+        struct fr_sniffed found;
+        struct table table;
+
+        fr_load_options_init(&o);
+        ck_assert_int_eq(
+            fr_encoding_choose(sample.p, 4, "CP1252", &sample.encoding, NULL), FR_OK);
+        o.field_terminator = (char *)(uintptr_t)terminators[i];
+        o.encoding = (char *)(uintptr_t) "CP1252";
+        ck_assert_int_eq(
+            fr_sniff(&sample, &o, make_table(&table, "a:t b:t"), &found, NULL), FR_OK);
+        ck_assert_int_eq(found.header, FR_HEADER_MATCH);
+        ck_assert_uint_eq(found.fields, 2);
+        ck_assert_str_eq(found.field, "");
+    }
+}
+END_TEST
+
 /* What a load's identity is made of: as it was where nothing is found. */
 START_TEST(test_hash)
 {
@@ -344,6 +576,10 @@ int main(void)
 
     tcase_add_loop_test(t, test_sniff, 0, (int)COUNT_OF(cases));
     tcase_add_test(t, test_cut);
+    tcase_add_test(t, test_open);
+    tcase_add_test(t, test_separator_line);
+    tcase_add_test(t, test_text);
+    tcase_add_test(t, test_code_page);
     tcase_add_loop_test(t, test_utf16, 0, (int)COUNT_OF(utf16_cases));
     tcase_add_test(t, test_encoding);
     tcase_add_test(t, test_hash);
