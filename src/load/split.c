@@ -473,8 +473,14 @@ static enum fr_split_result next_csv(const struct fr_splitter *s, const struct w
             g->open.p = w->p + g->field_from;
             g->open.n = end - g->field_from;
         } else if (end > g->field_from && rec->bad == NULL) {
-            rec->bad = "has text behind its closing quote (a quote inside is written "
-                       "twice)";
+            bool escaped =
+                !s->has_escape && g->open.n > 0 && g->open.p[g->open.n - 1] == '\\';
+
+            rec->bad = escaped
+                           ? "has text behind its closing quote (with --escape '\\' a "
+                             "quote behind a \\ is part of the value)"
+                           : "has text behind its closing quote (a quote inside is "
+                             "written twice)";
             rec->bad_field = rec->count;
         }
         if (got == CSV_CUT_ESCAPE && rec->bad == NULL) {

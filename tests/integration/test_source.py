@@ -228,6 +228,7 @@ def test_rows_that_cannot_be_split_name_their_column(r):
     for content, form, words in (("1,a\n2,\"b\"c\n", "csv", "row 2 (byte 4), column v: \"b\" has text behind its closing quote"),
                                  ("1,a\n2,\"b\n3,c\n", "csv", "row 2 (byte 4), column v: \"b\\x0a3,c\\x0a\" has no closing quote"),
                                  ("\"a\"b,2\n", "csv", "row 1 (byte 0): field 1 has text behind its closing quote"),
+                                 ('1,"a \\"b\\" c"\n', "csv", "field 2 has text behind its closing quote (with --escape '\\'"),
                                  ("1\ta\n2", "bcp", "row 2 (byte 4), column id: \"2\" is not ended")):
         r.fullrack("load", "dbo.t", r.file("split.txt", content), "--format", form, exit=1)
         check(words.replace("), column", "): column") in r.err, "message", r.err)

@@ -1,6 +1,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/letter.h"
 #include "base/num.h"
 #include "base/secret.h"
 #include "support/suite.h"
@@ -183,6 +184,46 @@ START_TEST(test_secret_refuses_what_cannot_be_sent)
 }
 END_TEST
 
+START_TEST(test_letters)
+{
+    static const struct {
+        const char *a, *b;
+        bool same;
+    } pairs[] = {
+        {"", "", true},
+        {"Id", "iD", true},
+        {"id", "ids", false},
+        {"[", "{", false}, /* 32 apart, as letters are */
+        {"M\xC3\x9CNZE", "m\xC3\xBCnze", true},
+        {"\xC3\x97", "\xC3\xB7", false}, /* times and divided by */
+        {"\xC5\x81\xC3\x93", "\xC5\x82\xC3\xB3", true},
+        {"\xC5\xB8", "\xC3\xBF", true}, /* from two blocks */
+        {"\xC4\xB0", "i", false},       /* a Turkish I is another letter */
+        {"\xCE\xA3", "\xCF\x83", true}, /* sigma */
+        {"\xCF\x82", "\xCF\x83", true}, /* at the end of a word */
+        {"\xCE\x86", "\xCE\xAC", true}, /* with tonos */
+        {"\xD0\x96\xD0\x81", "\xD0\xB6\xD1\x91", true},
+        {"\xE1\xBA\xA0", "\xE1\xBA\xA1", true},
+        {"\xC3\x9F", "ss", false},
+        {"\xE9", "\xE9", true}, /* no character */
+        {"\xE9", "\xC9", false},
+        {"\xE9", "\xC3\xA9", false},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(pairs); i++) {
+        size_t n = strlen(pairs[i].a), m = strlen(pairs[i].b);
+
+        ck_assert_msg(fr_letter_same_text(pairs[i].a, n, pairs[i].b, m) == pairs[i].same,
+                      "pair %zu", i);
+        ck_assert(fr_letter_same_text(pairs[i].b, m, pairs[i].a, n) == pairs[i].same);
+    }
+    for (uint32_t c = 0; c < 0x11000; c++) {
+        ck_assert_uint_eq(fr_letter_upper(fr_letter_lower(c)), fr_letter_upper(c));
+        ck_assert(fr_letter_lower(c) == c || fr_letter_upper(c) == c);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("base");
@@ -197,6 +238,7 @@ int main(void)
     tcase_add_test(tc, test_grouped);
     tcase_add_test(tc, test_backoff_stays_in_bounds);
     tcase_add_test(tc, test_guids_differ);
+    tcase_add_test(tc, test_letters);
     tcase_add_test(tc, test_secret_refuses_what_cannot_be_sent);
     suite_add_tcase(s, tc);
     return suite_run(s);
