@@ -202,9 +202,15 @@ static fr_status check_files(const struct fr_settings *s, const struct destinati
         struct fr_load_options settled = s->load;
         struct fr_sniffed found = {.looked = false};
         struct fr_plan *plan = NULL;
+        struct fr_err why;
+        fr_status looked = fr_sniff_is_asked(&s->load)
+                               ? fr_sniff_file(list->items[i], &s->load, t, &found, &why)
+                               : FR_EMPTY;
 
-        if (fr_sniff_is_asked(&s->load) &&
-            fr_sniff_file(list->items[i], &s->load, t, &found, NULL) == FR_OK) {
+        /* what cannot be read from here is left to the workers */
+        if (looked == FR_EDATA)
+            return fr_err_set(err, FR_EDATA, "%s: %s", list->items[i], why.text);
+        if (looked == FR_OK) {
             json_object_set_new(
                 to->formats, list->items[i],
                 json_pack("{s:s, s:s}", "found", fr_sniffed_text(&found, &s->load, text),

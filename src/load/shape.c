@@ -105,6 +105,11 @@ static fr_status settle(const struct fr_sample *sample, bool may_head,
     st = fr_sniff(sample, o, NULL, &shape->found, err);
     if (st != FR_OK)
         return st;
+    if (shape->found.wide != NULL && o->encoding == NULL)
+        return fr_err_set(err, FR_EDATA,
+                          "by its NULs it is UTF-16 without a byte order mark: give the "
+                          "encoding with -C %s",
+                          shape->found.wide);
     fr_sniffed_settle(&shape->found, o);
     if (shape->found.looked)
         o->format = shape->found.format; /* and no look with another table */
