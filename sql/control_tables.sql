@@ -178,3 +178,7 @@ GO
 IF NOT EXISTS (SELECT 1 FROM dbo.control_version WHERE version = 2)
 INSERT INTO dbo.control_version (version) VALUES (2);
 GO
+/* Version 3.  sp_add_work refuses a source that is queued in other ranges. */
+IF NOT EXISTS (SELECT 1 FROM dbo.control_version WHERE version = 3)
+INSERT INTO dbo.control_version (version) VALUES (3);
+GO

@@ -1,6 +1,7 @@
 /*
  * Simple case mapping for the alphabets of the supported code pages.  towlower() would
- * do, were it not bound to the process's locale.
+ * do, were it not bound to the process's locale.  fullrackd has a table of its own: a
+ * mistake in a common one would hide itself.
  */
 #include "base/letter.h"
 

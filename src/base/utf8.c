@@ -1,5 +1,6 @@
 #include "base/utf8.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 bool fr_utf8_is_valid(const char *text)
@@ -37,4 +38,65 @@ void fr_utf8_mend(char *text)
         text[i] = '?';
         bytes = 1;
     }
+}
+
+static size_t put_utf8(uint32_t ch, char *out)
+{
+    if (ch < 0x80) {
+        out[0] = (char)ch;
+        return 1;
+    }
+    if (ch < 0x800) {
+        out[0] = (char)(0xC0 | ch >> 6);
+        out[1] = (char)(0x80 | (ch & 0x3F));
+        return 2;
+    }
+    if (ch < 0x10000) {
+        out[0] = (char)(0xE0 | ch >> 12);
+        out[1] = (char)(0x80 | (ch >> 6 & 0x3F));
+        out[2] = (char)(0x80 | (ch & 0x3F));
+        return 3;
+    }
+    out[0] = (char)(0xF0 | ch >> 18);
+    out[1] = (char)(0x80 | (ch >> 12 & 0x3F));
+    out[2] = (char)(0x80 | (ch >> 6 & 0x3F));
+    out[3] = (char)(0x80 | (ch & 0x3F));
+    return 4;
+}
+
+bool fr_utf16_decode(const char *text, size_t n, char **out, size_t *out_bytes)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    bool big = n >= 2 && p[0] == 0xFE && p[1] == 0xFF;
+    bool ok = n % 2 == 0;
+    size_t at = 0;
+    char *to;
+
+    *out = NULL;
+    *out_bytes = 0;
+    if (!big && !(n >= 2 && p[0] == 0xFF && p[1] == 0xFE))
+        return false;
+    to = malloc(n / 2 * 3 + 1);
+    for (size_t i = 2; to != NULL && ok && i < n; i += 2) {
+        uint32_t ch = (uint32_t)p[i + (big ? 0 : 1)] << 8 | p[i + (big ? 1 : 0)];
+
+        if (ch >= 0xD800 && ch <= 0xDBFF && i + 4 <= n) {
+            uint32_t low = (uint32_t)p[i + (big ? 2 : 3)] << 8 | p[i + (big ? 3 : 2)];
+
+            ok = low >= 0xDC00 && low <= 0xDFFF;
+            ch = 0x10000 + ((ch & 0x3FF) << 10) + (low & 0x3FF);
+            i += 2;
+        } else {
+            ok = ch < 0xD800 || ch > 0xDFFF;
+        }
+        at += ok ? put_utf8(ch, to + at) : 0;
+    }
+    if (to == NULL || !ok) {
+        free(to);
+        return true;
+    }
+    to[at] = '\0';
+    *out = to;
+    *out_bytes = at;
+    return true;
 }

@@ -44,4 +44,11 @@ bool fr_utf8_is_valid(const char *text);
  * at the end goes. */
 void fr_utf8_mend(char *text);
 
+/*
+ * A text behind a byte order mark of UTF-16 as UTF-8: *out (the caller's, a NUL behind
+ * it) and *out_bytes.  False: it has no such mark.  *out NULL: it is malformed, or memory
+ * is short.
+ */
+bool fr_utf16_decode(const char *text, size_t n, char **out, size_t *out_bytes);
+
 #endif

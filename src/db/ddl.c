@@ -1,3 +1,4 @@
+#include "base/utf8.h"
 #include "db/ddl_priv.h"
 
 #include <errno.h>
@@ -193,8 +194,8 @@ fr_status fr_ddl_read(const char *path, const char *name, struct fr_table **out,
                       struct fr_err *err)
 {
     FILE *f = fopen(path, "re");
-    char *text = NULL;
-    size_t n = 0;
+    char *text = NULL, *decoded = NULL;
+    size_t n = 0, decoded_bytes = 0;
     fr_status st = FR_OK;
 
     *out = NULL;
@@ -208,8 +209,13 @@ fr_status fr_ddl_read(const char *path, const char *name, struct fr_table **out,
         if (ferror(f))
             st = fr_err_errno(err, FR_EIO, errno, "reading");
     }
-    if (st == FR_OK)
+    /* as SQL Server Management Studio writes its scripts */
+    if (st == FR_OK && fr_utf16_decode(text, n, &decoded, &decoded_bytes))
+        st = decoded == NULL ? fr_err_set(err, FR_EDATA, "it is no well-formed UTF-16")
+                             : fr_ddl_parse(decoded, decoded_bytes, name, out, err);
+    else if (st == FR_OK)
         st = fr_ddl_parse(text, n, name, out, err);
+    free(decoded);
     if (st != FR_OK)
         (void)fr_err_wrap(err, "%s", path);
     free(text);

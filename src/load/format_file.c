@@ -1,4 +1,5 @@
 /* Text format files: a version, a number of fields, and a line for each field. */
+#include "base/utf8.h"
 #include "load/format_file_priv.h"
 
 #include "base/num.h"
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum {
     FIRST_VERSION = 7,
@@ -202,6 +204,12 @@ static fr_status parse_field(const struct reader *r, const struct line *l, size_
     }
     if (st == FR_OK) {
         f->type = fr_host_by_name(l->values[TYPE], strlen(l->values[TYPE]));
+        if (f->type == FR_HOST_COUNT && strncmp(l->values[TYPE], "SYB", 3) == 0)
+            return fr_err_set(err, FR_EARG,
+                              "format file %s, line %zu: %s is a name of FreeTDS' "
+                              "freebcp: give the type as bcp calls it (SQLCHAR, SQLINT, "
+                              "...) and --native-writer freebcp",
+                              r->name, r->line, l->values[TYPE]);
         if (f->type == FR_HOST_COUNT)
             return expected(r, value_names[TYPE], l->values[TYPE], err);
         st = take_number(r, l, PREFIX, 8, &prefix, err);
@@ -291,15 +299,24 @@ fr_status fr_format_file_parse(const char *name, const char *text, size_t n,
 {
     struct reader r = {name, text, text + n, 1};
     struct line *line;
+    char *decoded = NULL;
+    size_t decoded_bytes = 0;
     const char *p;
     fr_status st;
 
+    if (fr_utf16_decode(text, n, &decoded, &decoded_bytes) && decoded != NULL) {
+        /* XML says its encoding itself */
+        st = decoded_bytes > 0 && decoded[strspn(decoded, " \t\r\n")] == '<'
+                 ? format_file_parse_xml(name, text, n, l, err)
+                 : fr_format_file_parse(name, decoded, decoded_bytes, l, err);
+        free(decoded);
+        return st;
+    }
     if (n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
         r.p += 3;
     for (p = r.p; p < r.end && (is_blank(*p) || *p == '\n');)
         p++;
-    if ((p < r.end && *p == '<') || (n >= 2 && (memcmp(text, "\xFF\xFE", 2) == 0 ||
-                                                memcmp(text, "\xFE\xFF", 2) == 0)))
+    if (p < r.end && *p == '<')
         return format_file_parse_xml(name, text, n, l, err);
     line = malloc(sizeof *line);
     if (line == NULL)
@@ -333,13 +350,21 @@ static fr_status read_all(FILE *f, char **out, size_t *n, struct fr_err *err)
 
 fr_status fr_format_file_read(const char *path, struct fr_layout *l, struct fr_err *err)
 {
-    FILE *f = fopen(path, "rbe");
+    struct stat info;
     char *text = NULL;
     size_t n = 0;
     fr_status st;
+    FILE *f;
 
+    /* opening a FIFO would wait for a writer, and it could not be read again */
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
+        return fr_err_set(err, FR_EARG,
+                          "format file %s: is no regular file, and it is read more than "
+                          "once: write it to one",
+                          path);
+    f = fopen(path, "rbe");
     if (f == NULL)
-        return fr_err_errno(err, FR_EIO, errno, "format file %s", path);
+        return fr_err_errno(err, FR_EARG, errno, "format file %s", path);
     st = read_all(f, &text, &n, err);
     if (st != FR_OK)
         (void)fr_err_wrap(err, "format file %s", path);

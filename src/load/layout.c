@@ -59,6 +59,7 @@ uint64_t fr_layout_hash(const struct fr_layout *l, uint64_t h)
 
     h = fr_hash(h, numbers, sizeof numbers);
     h = fr_hash(h, l->row.bytes, l->row.length);
+    h = fr_hash(h, l->row.loose_newline, l->row.length * sizeof *l->row.loose_newline);
     for (size_t i = 0; i < l->count; i++) {
         const struct fr_layout_field *f = &l->fields[i];
         uint64_t shape[] = {(uint64_t)f->type, f->prefix_bytes, f->max_bytes,
@@ -66,6 +67,8 @@ uint64_t fr_layout_hash(const struct fr_layout *l, uint64_t h)
 
         h = fr_hash(h, shape, sizeof shape);
         h = fr_hash(h, f->terminator.bytes, f->terminator.length);
+        h = fr_hash(h, f->terminator.loose_newline,
+                    f->terminator.length * sizeof *f->terminator.loose_newline);
         if (f->name != NULL)
             h = fr_hash(h, f->name, strlen(f->name) + 1);
     }

@@ -308,6 +308,8 @@ fr_status fr_load_attempt(const struct fr_load_job *given, struct fr_sql **sessi
         end = l.now;
     if (st != FR_OK)
         loader_drop_batch(&l);
+    if (st != FR_OK && !in_doubt && l.reject != NULL)
+        fr_reject_cut(l.reject, (uint64_t)l.head.reject_bytes, (uint64_t)l.head.rejected);
     /* after an error of the server nothing is taken for granted: a new connection */
     if (st == FR_EDB)
         fr_sql_close(session);

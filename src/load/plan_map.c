@@ -31,10 +31,10 @@ fr_status plan_map_column(struct fr_plan *p, size_t field, size_t column,
             "out with --columns",
             c->name, c->type_name);
     if (p->is_sent[column])
-        return fr_err_set(err, FR_EARG,
-                          "column %s is named twice: - drops a field; %s has: %s",
-                          c->name, p->table->display,
-                          fr_table_list_columns(p->table, list, sizeof list));
+        return fr_err_set(
+            err, FR_EARG, "column %s is named twice%s; %s has: %s", c->name,
+            p->options->format_file == NULL ? ": - drops a field" : " in the format file",
+            p->table->display, fr_table_list_columns(p->table, list, sizeof list));
     p->is_sent[column] = true;
     p->fields[field].column = column;
     if (p->layout != NULL && field < p->layout->count) {
@@ -64,8 +64,10 @@ fr_status plan_check_required(const struct fr_plan *p, struct fr_err *err)
             return fr_err_set(
                 err, FR_EARG,
                 "column %s of %s is NOT NULL, has no default and gets no field: name "
-                "its field in --columns or the header; the table has: %s",
+                "its field in %s; the table has: %s",
                 c->name, p->table->display,
+                p->options->format_file == NULL ? "--columns or the header"
+                                                : "the format file",
                 fr_table_list_columns(p->table, list, sizeof list));
     }
     return FR_OK;

@@ -124,6 +124,14 @@ static bool is_null_token(const struct fr_load_options *o, const char *p, size_t
     return false;
 }
 
+static bool is_blank(const char *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (p[i] != ' ' && p[i] != '\t')
+            return false;
+    return true;
+}
+
 static bool is_null(const struct fr_plan *p, const struct fr_field *f,
                     const struct fr_converter *c)
 {
@@ -250,6 +258,8 @@ static fr_status convert_field(struct fr_plan *p, const struct plan_field *pf,
                            : read_text(p, column, &f, bad, err);
     if (st != FR_OK)
         return st;
+    if (f.blank_is_null && is_blank(f.p, f.n))
+        f.n = 0;
     /* nothing of a native value means NULL */
     if (pf->host <= FR_HOST_NCHAR && is_null(p, &f, &pf->converter))
         return set_null(p, column, cell, bad);

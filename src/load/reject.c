@@ -325,6 +325,16 @@ fr_status fr_reject_sync(struct fr_reject *r, struct fr_err *err)
     return FR_OK;
 }
 
+void fr_reject_cut(struct fr_reject *r, uint64_t keep_bytes, uint64_t keep_rows)
+{
+    /* a failure is no news: the load has failed, and a resumed one cuts again */
+    (void)fflush(r->rows);
+    (void)cut(r->rows, keep_bytes);
+    if (r->notes != NULL && fflush(r->notes) == 0 && fseeko(r->notes, 0, SEEK_SET) == 0)
+        (void)cut(r->notes, end_of_line(r->notes, keep_rows));
+    r->bytes = keep_bytes;
+}
+
 uint64_t fr_reject_bytes(const struct fr_reject *r)
 {
     return r->bytes;

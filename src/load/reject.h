@@ -57,6 +57,8 @@ fr_status fr_reject_add(struct fr_reject *r, const struct fr_rejected_row *row,
                         struct fr_err *err);
 /* Everything added is on disk when this returns FR_OK. */
 fr_status fr_reject_sync(struct fr_reject *r, struct fr_err *err);
+/* Forget what was added behind this: the batch that refused it was rolled back. */
+void fr_reject_cut(struct fr_reject *r, uint64_t keep_bytes, uint64_t keep_rows);
 uint64_t fr_reject_bytes(const struct fr_reject *r);
 
 #endif

@@ -43,9 +43,10 @@ struct fr_field {
     const char *p; /* without the outer quotes */
     size_t n;
     bool quoted;
-    bool is_null;    /* the file says so, in a layout with lengths in front */
-    bool is_nul;     /* bcp's '': one NUL character stands here, but n is 0 */
-    bool has_quotes; /* doubled quotes or escapes inside: read with fr_field_unquote */
+    bool blank_is_null; /* nothing but blanks, once decoded, is nothing */
+    bool is_null;       /* the file says so, in a layout with lengths in front */
+    bool is_nul;        /* bcp's '': one NUL character stands here, but n is 0 */
+    bool has_quotes;    /* doubled quotes or escapes inside: read with fr_field_unquote */
 };
 
 /* Where the scan of a row stands that does not end in the window. */

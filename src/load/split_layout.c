@@ -56,14 +56,6 @@ static enum take add(const struct seek *s, struct fr_field f, size_t next)
     return TAKEN;
 }
 
-static bool is_blank(const char *p, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (p[i] != ' ' && p[i] != '\t')
-            return false;
-    return true;
-}
-
 /* One NUL character is how bcp writes an empty text where nothing means NULL. */
 static bool is_one_nul(const struct fr_layout_field *f, const char *p, size_t n)
 {
@@ -107,8 +99,7 @@ static enum take take_sized(const struct seek *s)
     got = expect_terminator(s, from + n, &next);
     if (got != TAKEN)
         return got;
-    if (f->blank_is_null && is_blank(out.p, n))
-        out.n = 0;
+    out.blank_is_null = f->blank_is_null;
     return add(s, out, next);
 }
 

@@ -414,8 +414,11 @@ def test_format_file_mistakes(r):
         r.fullrack("load", "dbo.t", data, "-f", r.file("m.fmt", content), exit=2)
         for word in words + ("m.fmt",):
             check(word in r.err, "message for %r" % content[:60], word, r.err)
-    r.fullrack("load", "dbo.t", data, "-f", os.path.join(r.dir, "none.fmt"), exit=1)
+    r.fullrack("load", "dbo.t", data, "-f", os.path.join(r.dir, "none.fmt"), exit=2)
     check("none.fmt" in r.err, "no such file", r.err)
+    os.mkfifo(os.path.join(r.dir, "pipe.fmt"))
+    r.fullrack("load", "dbo.t", data, "-f", os.path.join(r.dir, "pipe.fmt"), exit=2, timeout=20)
+    check("pipe.fmt: is no regular file" in r.err, "a pipe is not waited for", r.err)
     fmt = r.file("m.fmt", good)
     for options in (("-f", fmt, "--format", "csv"), ("-f", fmt, "--format", "delimited"), ("-f", fmt, "-t", ","), ("-f", fmt, "--columns", "id"), ("--format", "fixed"),
                     ("--format", "fixed", "--widths", "1,x"), ("--format", "fixed", "--widths", "1,2,3"), ("--format", "fixed", "--widths", "1", "--columns", "id,v,-,-"), ("--widths", "1,2"), ("--format", "native", "-r", "\\n"),
@@ -464,6 +467,25 @@ def test_empty_text_of_bcp(r):
     fmt = r.file("e.fmt", "9.0\n2\n1 SQLCHAR 0 9 \",\" 1 id \"\"\n2 SQLCHAR 0 9 \"\\n\" 2 d \"\"\n")
     r.fullrack("load", "dbo.t", r.file("e.txt", "\0,\n"), "-f", fmt, exit=1)
     check("column id: \"\\x00\"" in r.err, "nor a number", r.err)
+
+
+def test_texts_in_utf16(r):
+    """As SQL Server Management Studio saves them: a format file, and a script for check."""
+    r.fresh("CREATE TABLE dbo.t (a int NULL, b nvarchar(10) NULL)")
+    data = r.file("u.txt", "1,x\n2,y\n")
+    text = "9.0\r\n2\r\n1 SQLCHAR 0 0 \",\" 1 a \"\"\r\n2 SQLCHAR 0 0 \"\\n\" 2 b \"\"\r\n"
+    equal(r.json("load", "dbo.t", data, "-f", r.file("u.fmt", "\ufeff".encode("utf-16-le") + text.encode("utf-16-le")))["rows"], 2, "format file")
+    script = r.file("u.sql", "\ufeff".encode("utf-16-be") + "CREATE TABLE dbo.t (a int NULL, b nvarchar(10) NULL)\r\nGO\r\n".encode("utf-16-be"))
+    r.fullrack("check", "dbo.t", data, "--format", "csv", "--ddl", script)
+    r.fullrack("load", "dbo.t", data, "-f", r.file("s.fmt", text.replace("SQLCHAR", "SYBCHAR", 1)), exit=2)
+    check("line 3: SYBCHAR is a name of FreeTDS' freebcp" in r.err and "--native-writer freebcp" in r.err, "message", r.err)
+
+
+def test_blanks_of_ebcdic(r):
+    r.fresh("CREATE TABLE dbo.t (a int NULL, b nvarchar(4) NULL)")
+    data = "".join("%-4s%-4s" % row for row in (("12", "ab"), ("", "cd"), ("7", ""))).encode("cp037")
+    equal(r.json("load", "dbo.t", r.file("ebcdic", data), "--format", "fixed", "--widths", "4,4", "-r", "none", "-C", "IBM037")["rows"], 3, "rows")
+    equal(r.sql("SELECT a, b FROM dbo.t ORDER BY b"), [(7, "    "), (12, "ab  "), (None, "cd  ")], "values")
 
 
 if __name__ == "__main__":

@@ -566,5 +566,16 @@ def test_flags_in_the_environment(r):
     check("FULLRACK_TRIM" in r.err, "message", r.err)
 
 
+def test_rejects_of_a_batch_that_is_rolled_back(r):
+    """What a batch refused is in the file when the batch is committed, or not at all."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v varchar(5) NULL)")
+    f, e = r.file("rj.csv", "1,a\nx,b\n3,c\ny,d\nz,e\n6,f\n"), os.path.join(r.dir, "rj.bad")
+    r.fullrack("load", "dbo.t", f, "--format", "csv", "-b", "2", "-m", "2", "-e", e, exit=1)
+    equal(open(e).read(), "x,b\ny,d\n", "rejects of the committed batches")
+    equal(len(open(e + ".json").readlines()), 2, "their reasons")
+    r.fullrack("load", "dbo.t", f, "--format", "csv", "-e", e, exit=1)
+    equal((open(e).read(), open(e + ".json").read()), ("", ""), "nothing was committed")
+
+
 if __name__ == "__main__":
     main(tests_of(sys.modules[__name__]), "--schedulers", "4")

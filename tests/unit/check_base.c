@@ -4,6 +4,7 @@
 #include "base/letter.h"
 #include "base/num.h"
 #include "base/secret.h"
+#include "base/utf8.h"
 #include "support/suite.h"
 
 #include <string.h>
@@ -224,6 +225,46 @@ START_TEST(test_letters)
 }
 END_TEST
 
+static const struct {
+    const char *text;
+    size_t n;
+    bool marked;
+    const char *want; /* NULL: malformed */
+} utf16_cases[] = {
+    {"abc", 3, false, NULL},
+    {"\xFF\xFE", 2, true, ""},
+    {"\xFF\xFE"
+     "a\0\xE9\0\x16\x04\xAC\x20",
+     10, true, "a\xC3\xA9\xD0\x96\xE2\x82\xAC"},
+    {"\xFE\xFF\0a\x04\x16", 6, true, "a\xD0\x96"},
+    {"\xFF\xFE\x3D\xD8\x00\xDE", 6, true, "\xF0\x9F\x98\x80"},
+    {"\xFF\xFE\x3D\xD8", 4, true, NULL},
+    {"\xFF\xFE\x3D\xD8"
+     "a\0",
+     6, true, NULL},
+    {"\xFF\xFE\x00\xDE", 4, true, NULL},
+    {"\xFF\xFE"
+     "a",
+     3, true, NULL},
+};
+
+START_TEST(test_utf16)
+{
+    char *out;
+    size_t n;
+
+    ck_assert(fr_utf16_decode(utf16_cases[_i].text, utf16_cases[_i].n, &out, &n) ==
+              utf16_cases[_i].marked);
+    if (utf16_cases[_i].want == NULL) {
+        ck_assert_ptr_null(out);
+    } else {
+        ck_assert_str_eq(out, utf16_cases[_i].want);
+        ck_assert_uint_eq(n, strlen(utf16_cases[_i].want));
+    }
+    free(out);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("base");
@@ -239,6 +280,7 @@ int main(void)
     tcase_add_test(tc, test_backoff_stays_in_bounds);
     tcase_add_test(tc, test_guids_differ);
     tcase_add_test(tc, test_letters);
+    tcase_add_loop_test(tc, test_utf16, 0, COUNT_OF(utf16_cases));
     tcase_add_test(tc, test_secret_refuses_what_cannot_be_sent);
     suite_add_tcase(s, tc);
     return suite_run(s);

@@ -160,7 +160,7 @@ static const struct {
     size_t n;
     const char *want;
 } split_cases[] = {
-    {"lines", NULL, BYTES("abcde\r\n  1  \nxyz12"), "<abc><de>;<  1><>;<xyz><12>;"},
+    {"lines", NULL, BYTES("abcde\r\n  1  \nxyz12"), "<abc><de>;<  1><  >;<xyz><12>;"},
     {"short and long lines", NULL, BYTES("abcd\nabcdef\n\nabcde\n"),
      "!the line has 4 bytes, less than the 5;!the line has 6 bytes, more;!the line has 0 "
      "bytes;<abc><de>;"},
