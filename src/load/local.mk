@@ -1,6 +1,6 @@
 libfrclient_a_SOURCES += \
 	src/load/options.c src/load/options.h \
-	src/load/split.c src/load/terminator.c src/load/split.h \
+	src/load/split.c src/load/terminator.c src/load/split.h src/load/block.h \
 	src/load/convert.c src/load/convert.h \
 	src/load/convert_number.c \
 	src/load/convert_decimal.c \

@@ -10,15 +10,11 @@
  */
 #include "load/ranges_priv.h"
 
+#include "load/block.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
-enum { BLOCK_BYTES = 64 };
 
 enum csv_place {
     OUTSIDE,
@@ -198,44 +194,17 @@ static fr_status take_mark(struct csv_scan *c, uint64_t place, struct fr_err *er
     return take_quote(c, place, err);
 }
 
-/* Bit i: one of the two bytes stands at p[i]. */
-#ifdef __SSE2__
-static uint64_t marks_in_block(const char *p, char a, char b)
-{
-    const __m128i wanted_a = _mm_set1_epi8(a), wanted_b = _mm_set1_epi8(b);
-    uint64_t found = 0;
-
-    for (int i = 0; i < BLOCK_BYTES / 16; i++) {
-        __m128i block = _mm_loadu_si128((const __m128i *)(const void *)(p + 16 * i));
-        __m128i hit = _mm_or_si128(_mm_cmpeq_epi8(block, wanted_a),
-                                   _mm_cmpeq_epi8(block, wanted_b));
-
-        found |= (uint64_t)(unsigned)_mm_movemask_epi8(hit) << (16 * i);
-    }
-    return found;
-}
-#else
-static uint64_t marks_in_block(const char *p, char a, char b)
-{
-    uint64_t found = 0;
-
-    for (int i = 0; i < BLOCK_BYTES; i++)
-        found |= (uint64_t)(p[i] == a || p[i] == b) << i;
-    return found;
-}
-#endif
-
 /* Bit i: an odd number of the bits 0 to i is set. */
 static uint64_t parities(uint64_t bits)
 {
-    for (int shift = 1; shift < BLOCK_BYTES; shift *= 2)
+    for (int shift = 1; shift < FR_BLOCK_BYTES; shift *= 2)
         bits ^= bits << shift;
     return bits;
 }
 
 static uint64_t last_of(uint64_t at, uint64_t bits)
 {
-    return at + (uint64_t)(BLOCK_BYTES - 1 - __builtin_clzll(bits));
+    return at + (uint64_t)(FR_BLOCK_BYTES - 1 - __builtin_clzll(bits));
 }
 
 /*
@@ -250,7 +219,7 @@ static bool take_regular_block(struct csv_scan *c, uint64_t at, uint64_t quotes)
     bool inside = c->state == INSIDE;
     uint64_t in = parities(quotes) ^ (inside ? ~UINT64_C(0) : 0);
     uint64_t opening = quotes & in, closing = quotes & ~in;
-    uint64_t ends = marks_in_block(scan_at(s, at), field, row) << 1;
+    uint64_t ends = fr_block_find(scan_at(s, at), field, row) << 1;
     char before = at == 0 ? row : at > s->base ? *scan_at(s, at - 1) : (char)s->quote;
     bool was_closed = c->state == BEHIND_QUOTE && c->closed + 1 == at;
     uint64_t doubled = closing << 1 | (was_closed ? 1 : 0);
@@ -266,9 +235,9 @@ static bool take_regular_block(struct csv_scan *c, uint64_t at, uint64_t quotes)
     }
     if ((opening & ends) != 0)
         c->opened = last_of(at, opening & ends);
-    c->state = in >> (BLOCK_BYTES - 1) != 0        ? INSIDE
-               : closing >> (BLOCK_BYTES - 1) != 0 ? BEHIND_QUOTE
-                                                   : OUTSIDE;
+    c->state = in >> (FR_BLOCK_BYTES - 1) != 0        ? INSIDE
+               : closing >> (FR_BLOCK_BYTES - 1) != 0 ? BEHIND_QUOTE
+                                                      : OUTSIDE;
     return true;
 }
 
@@ -280,20 +249,20 @@ static fr_status take_marks(struct csv_scan *c, uint64_t from, struct fr_err *er
     bool regular = s->escape < 0 && s->field.length == 1 && s->row.length == 1;
     fr_status st = FR_OK;
 
-    for (uint64_t at = from; st == FR_OK && at < s->limit; at += BLOCK_BYTES) {
-        char rest[BLOCK_BYTES];
+    for (uint64_t at = from; st == FR_OK && at < s->limit; at += FR_BLOCK_BYTES) {
+        char rest[FR_BLOCK_BYTES];
         size_t n = (size_t)(s->limit - at);
         uint64_t found;
 
-        if (n >= BLOCK_BYTES) {
-            found = marks_in_block(scan_at(s, at), a, b);
-            if (found == 0 || (regular && c->wanted > at + BLOCK_BYTES &&
+        if (n >= FR_BLOCK_BYTES) {
+            found = fr_block_find(scan_at(s, at), a, b);
+            if (found == 0 || (regular && c->wanted > at + FR_BLOCK_BYTES &&
                                take_regular_block(c, at, found)))
                 continue;
         } else {
             memcpy(rest, scan_at(s, at), n);
             memset(rest + n, 0, sizeof rest - n);
-            found = marks_in_block(rest, a, b) & ((UINT64_C(1) << n) - 1);
+            found = fr_block_find(rest, a, b) & ((UINT64_C(1) << n) - 1);
         }
         for (; st == FR_OK && found != 0; found &= found - 1)
             st = take_mark(c, at + (uint64_t)__builtin_ctzll(found), err);

@@ -5,12 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
-enum { BLOCK_BYTES = 64 };
-
 static const char default_row_terminator[] = "\\n";
 
 /* The quote itself: it is doubled, as without the option. */
@@ -188,33 +182,6 @@ static enum fr_split_result next_delimited(const struct fr_splitter *s,
     }
 }
 
-/* Bit i: one of the two bytes stands at p[i]. */
-#ifdef __SSE2__
-static uint64_t find_in_block(const char *p, char a, char b)
-{
-    const __m128i wanted_a = _mm_set1_epi8(a), wanted_b = _mm_set1_epi8(b);
-    uint64_t found = 0;
-
-    for (int i = 0; i < BLOCK_BYTES / 16; i++) {
-        __m128i block = _mm_loadu_si128((const __m128i *)(const void *)(p + 16 * i));
-        __m128i hit = _mm_or_si128(_mm_cmpeq_epi8(block, wanted_a),
-                                   _mm_cmpeq_epi8(block, wanted_b));
-
-        found |= (uint64_t)(unsigned)_mm_movemask_epi8(hit) << (16 * i);
-    }
-    return found;
-}
-#else
-static uint64_t find_in_block(const char *p, char a, char b)
-{
-    uint64_t found = 0;
-
-    for (int i = 0; i < BLOCK_BYTES; i++)
-        found |= (uint64_t)(p[i] == a || p[i] == b) << i;
-    return found;
-}
-#endif
-
 /*
  * As next_delimited(), in one pass and 64 bytes at a time.  The scan goes on where it
  * stood; what of the row was split stays in the record.
@@ -225,15 +192,15 @@ static enum fr_split_result next_simple(const struct fr_splitter *s,
     const char field = (char)s->field.bytes[0], row = (char)s->row.bytes[0];
     size_t from = rec->progress.field_from, at = rec->progress.at;
 
-    for (; at < w->n; at += BLOCK_BYTES) {
-        char rest[BLOCK_BYTES];
+    for (; at < w->n; at += FR_BLOCK_BYTES) {
+        char rest[FR_BLOCK_BYTES];
         uint64_t found;
 
-        if (w->n - at >= BLOCK_BYTES) {
-            found = find_in_block(w->p + at, field, row);
+        if (w->n - at >= FR_BLOCK_BYTES) {
+            found = fr_block_find(w->p + at, field, row);
         } else {
             memcpy(rest, w->p + at, w->n - at);
-            found = find_in_block(rest, field, row) & ((UINT64_C(1) << (w->n - at)) - 1);
+            found = fr_block_find(rest, field, row) & ((UINT64_C(1) << (w->n - at)) - 1);
         }
         for (; found != 0; found &= found - 1) {
             size_t end = at + (size_t)__builtin_ctzll(found);
