@@ -1,5 +1,7 @@
 #include "load/split_priv.h"
 
+#include "load/block.h"
+
 #include <assert.h>
 #include <ctype.h>
 #include <stdlib.h>
