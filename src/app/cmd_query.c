@@ -141,6 +141,8 @@ static fr_status read_statement(const char *argument, char **out, struct fr_err 
     if (f == NULL || getdelim(out, &room, '\0', f) < 0) {
         int why = f == NULL || ferror(f) ? errno : 0;
 
+        free(*out);
+        *out = NULL;
         if (f != NULL && !is_stdin)
             fclose(f);
         return why != 0 ? fr_err_errno(err, FR_EARG, why, "statement of %s",

@@ -28,6 +28,7 @@ def equal(got, want, what):
 class Rack:
     """A fullrackd and what is needed to use it."""
     prefix = []     # of its command: what runs it
+    environment = {}
 
     def __init__(self, *options):
         self.dir = tempfile.mkdtemp(prefix="fullrack-test-")
@@ -39,7 +40,7 @@ class Rack:
         self.start()
 
     def start(self):
-        env = dict(os.environ, FULLRACKD_PASSWORD=PASSWORD)
+        env = dict(os.environ, FULLRACKD_PASSWORD=PASSWORD, **self.environment)
         self.server = subprocess.Popen(
             self.prefix + [os.path.join(BUILD, "fullrackd"), "--listen", "127.0.0.1:%d" % self.port, "--data", self.data, "--user", "sa"]
             + self.options, stdout=subprocess.PIPE, text=True, env=env)
