@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #ifdef HAVE_CONFIG_H
@@ -29,7 +30,11 @@ enum {
     DEFAULT_STALL_TIMEOUT_S = 600,
     DEFAULT_STOP_TIMEOUT_S = 5,
     MAX_TIMEOUT_S = 7 * 86400,
-    MAX_PASSWORD_BYTES = 512
+    MAX_PASSWORD_UNITS = 128,                    /* UTF-16: no login sends more */
+    MAX_PASSWORD_BYTES = 3 * MAX_PASSWORD_UNITS, /* as UTF-8 */
+    /* the most that a session has open: its socket and the files of a few databases */
+    SESSION_DESCRIPTORS = 8,
+    OWN_DESCRIPTORS = 64
 };
 
 struct options {
@@ -39,7 +44,8 @@ struct options {
     struct password *hash;       /* owned */
     bool tls_self_signed;
     char host[256];
-    char password[MAX_PASSWORD_BYTES]; /* wiped as soon as it is hashed */
+    /* wiped as soon as it is hashed; room for one byte too many and the line's end */
+    char password[MAX_PASSWORD_BYTES + 4];
     char server_name[128];
     char temp_dir[PATH_MAX]; /* made by us, "" when --data is given */
     bool no_password;
@@ -350,11 +356,27 @@ static fr_status read_password_file(struct options *o, struct fr_err *err)
     return FR_OK;
 }
 
+static size_t utf16_units(const char *utf8)
+{
+    size_t n = 0;
+
+    for (; *utf8 != '\0'; utf8++)
+        n += ((unsigned char)*utf8 & 0xC0) == 0x80 ? 0
+             : (unsigned char)*utf8 >= 0xF0        ? 2
+                                                   : 1;
+    return n;
+}
+
 static fr_status hash_password(struct options *o, struct fr_err *err)
 {
     fr_status st = FR_OK;
 
-    if (o->password[0] == '\0')
+    if (utf16_units(o->password) > MAX_PASSWORD_UNITS)
+        st = fr_err_set(err, FR_EARG,
+                        "the password is longer than the %d characters that a login can "
+                        "send: give a shorter one",
+                        MAX_PASSWORD_UNITS);
+    else if (o->password[0] == '\0')
         st = fr_err_set(
             err, FR_EARG,
             "no password: set FULLRACKD_PASSWORD, give --password-file FILE, or "
@@ -438,11 +460,35 @@ static void remove_data_dir(const struct options *o)
         nftw(o->temp_dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
+/* As many open files as are allowed: what a shell gives is too few for all sessions. */
+static void raise_descriptors(const struct server_config *c)
+{
+    struct rlimit files;
+    rlim_t wanted = (rlim_t)c->max_sessions * SESSION_DESCRIPTORS +
+                    2 * (rlim_t)c->max_pending + OWN_DESCRIPTORS;
+
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0)
+        return;
+    if (files.rlim_cur < files.rlim_max) {
+        files.rlim_cur = files.rlim_max;
+        if (setrlimit(RLIMIT_NOFILE, &files) != 0)
+            getrlimit(RLIMIT_NOFILE, &files);
+    }
+    if (files.rlim_cur < wanted)
+        fr_log(FR_LOG_WARN,
+               "%llu files may be open, but --max-sessions %d and --max-pending %d may "
+               "take %llu: raise the limit (ulimit -n), or lower these",
+               (unsigned long long)files.rlim_cur, c->max_sessions, c->max_pending,
+               (unsigned long long)wanted);
+}
+
 static fr_status run(struct options *o, struct fr_err *err)
 {
     struct server *srv = NULL;
     fr_status st = find_password(o, err);
 
+    if (st == FR_OK)
+        raise_descriptors(&o->config);
     if (st == FR_OK)
         st = make_credentials(o, err);
     if (st == FR_OK)

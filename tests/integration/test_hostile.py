@@ -10,6 +10,7 @@ from tds import HEADERS, Tds, text
 
 SEED = int(os.environ.get("FULLRACK_SEED", random.SystemRandom().randrange(1 << 30)))
 ROWS, FILES = 20000, 4
+OURS = "SELECT COUNT(*) FROM sys.dm_exec_sessions WHERE program_name = 'tds.py'"
 BULK_HEAD = bytes.fromhex("81 0100 00000000 0900 26 04 00")         # one nullable int
 
 
@@ -165,9 +166,10 @@ def lives(r):
 
 
 def test_every_state(r):
-    """Each attack in each state, several times; who sent it is answered, or closed, but never waits for ever."""
+    """Each attack in each state, several times; who sent it is answered, or closed, but never waits for ever; who only leaves ends, too."""
     rng = random.Random(SEED)
     with Beside(r):
+        witness = raw(r, database="t")
         for attack in ATTACKS:
             for state in STATES:
                 for _ in range(3):
@@ -184,6 +186,10 @@ def test_every_state(r):
                         pass
                     s.close()
                 lives(r)
+                equal(witness.query("SELECT id FROM dbo.others")[-1][2], 0, "rows that the witness sees after %s in %s" % (attack.__name__, state.__name__))
+            # of ours: the witness, and the session beside
+            wait_until("every session of %s is over" % attack.__name__, 20, lambda: r.sql(OURS, "")[0][0] == 2)
+        witness.close()
     equal(r.sql("SELECT COUNT(*) FROM dbo.others"), [(1,)], "rows that nobody committed")
 
 
@@ -217,7 +223,13 @@ def test_slow_and_wrong_logins(r):
     """A byte at a time, and passwords guessed by many at once."""
     with Beside(r):
         slow = [socket.create_connection(("127.0.0.1", r.port), 20) for _ in range(20)]
-        guess = [threading.Thread(target=lambda i=i: Tds(r.port, password="guess%d" % i).close()) for i in range(12)]
+        answers = []
+
+        def guess_one(i):
+            t = Tds(r.port, password="guess%d" % i)
+            answers.append([x[:2] for x in t.login_tokens])
+            t.close()
+        guess = [threading.Thread(target=guess_one, args=(i,)) for i in range(12)]
         for t in guess:
             t.start()
         for i in range(12):
@@ -227,9 +239,27 @@ def test_slow_and_wrong_logins(r):
         equal(raw(r).query("SELECT 1")[-1][0], "done", "a login among them")
         for t in guess:
             t.join()
+        equal([a for a in answers if ("error", 18456) not in a or "loginack" in [x[0] for x in a]], [], "answers to wrong passwords")
+        equal(len(answers), 12, "their number")
         for s in slow:
             s.close()
     lives(r)
+
+
+def test_endless_message(r):
+    """Empty packets that never end a message, sent as fast as they are taken: closed long before --login-timeout."""
+    for first in (b"", PRELOGIN):
+        s = socket.create_connection(("127.0.0.1", r.port), 10)
+        begin, empty = time.monotonic(), packet(0x10 if first else 0x12, b"", status=0) * 1000
+        try:
+            s.sendall(first)
+            while time.monotonic() - begin < 10:
+                s.sendall(empty)
+            raise Failed("10 s of empty packets were taken")
+        except (ConnectionError, socket.timeout) as e:
+            check(not isinstance(e, socket.timeout), "neither taken nor closed")
+        finally:
+            s.close()
 
 
 def test_memory_comes_back(r):
@@ -243,7 +273,7 @@ def test_memory_comes_back(r):
     check(resident_kb(r) - before < 150000, "60 sessions took %d KB" % (resident_kb(r) - before))
     for s in held:
         s.close()
-    wait_until("the sessions are over", 10, lambda: r.sql("SELECT COUNT(*) FROM sys.dm_exec_sessions WHERE program_name = 'tds.py'", "")[0][0] == 0)
+    wait_until("the sessions are over", 10, lambda: r.sql(OURS, "")[0][0] == 0)
 
 
 if __name__ == "__main__":

@@ -20,14 +20,23 @@ def logs_in(r):
     return ok
 
 
-def with_log(*options):
+class Few(Rack):
+    """Few files may be open: by the soft limit, which the server may raise, or the hard one as well."""
+    prefix = ["sh", "-c", "ulimit -n 200; exec \"$@\"", "sh"]
+
+
+class Raised(Rack):
+    prefix = ["sh", "-c", "ulimit -S -n 100; exec \"$@\"", "sh"]
+
+
+def with_log(*options, kind=Rack):
     """A server whose log goes to a file."""
     path = os.path.join("/tmp", "fullrack-log-%d-%d" % (os.getpid(), time.monotonic_ns()))
     saved = os.dup(2)
     with open(path, "wb") as f:
         os.dup2(f.fileno(), 2)
     try:
-        own = Rack(*options)
+        own = kind(*options)
     finally:
         os.dup2(saved, 2)
         os.close(saved)
@@ -135,6 +144,85 @@ def test_wrong_passwords_take_their_time(r):
         check(took >= 6 * 0.3 - 0.05, "24 wrong ones took only %.2f s" % took)
         check(good_after <= took + 0.5, "the right one came after %.2f of %.2f s" % (good_after, took))
     finally:
+        close(own)
+
+
+def test_wrong_passwords_end(r):
+    """However many wrong ones queue: who has not had its turn within --login-timeout gets none."""
+    own = with_log("--login-timeout", "1")
+    try:
+        answers, begin = [], time.monotonic()
+
+        def wrong(i):
+            answers.append(Tds(own.port, password="wrong%d" % i).login_tokens)
+        threads = [threading.Thread(target=wrong, args=(i,)) for i in range(80)]      # 6 s of turns
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        took = time.monotonic() - begin
+        equal([a for a in answers if ("error", 18456) not in [x[:2] for x in a]], [], "answers")
+        equal(len(answers), 80, "number of answers")
+        check(took < 4.5, "80 wrong ones took %.2f s with --login-timeout 1" % took)
+        check(own.log().count("login failed") < 80, "all were looked at")
+        check(logs_in(own), "a login after them")
+    finally:
+        close(own)
+
+
+def test_password_lengths(r):
+    """The longest one that a login can send is let in; a longer one would let nobody in."""
+    for n, allowed in ((128, True), (129, False), (600, False)):
+        for by_file in (True, False):
+            path = r.file("long", b"\xc3\xa4" * n + b"\n")
+            env = dict(os.environ) if by_file else dict(os.environ, FULLRACKD_PASSWORD="\xe4" * n)
+            p = subprocess.Popen([os.path.join(rack.BUILD, "fullrackd"), "--listen", "127.0.0.1:0"] + ["--password-file", path] * by_file,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
+            line = p.stdout.readline()
+            if allowed:
+                check(ACK in Tds(int(line.rsplit(":", 1)[1]), password="\xe4" * n).login_tokens, "a password of %d characters" % n)
+            p.terminate()
+            err = p.communicate(timeout=20)[1]
+            equal(p.returncode, 0 if allowed else 2, "exit status with %d characters" % n)
+            check(allowed or "longer than the 128 characters" in err, "message", err)
+
+
+# -- open files
+
+def open_files(own):
+    with open("/proc/%d/limits" % own.server.pid) as f:
+        return next(line for line in f if line.startswith("Max open files")).split()[3:5]
+
+
+def cpu_seconds(own):
+    with open("/proc/%d/stat" % own.server.pid) as f:
+        return sum(int(x) for x in f.read().rsplit(")", 1)[1].split()[11:13]) / os.sysconf("SC_CLK_TCK")
+
+
+def test_open_files(r):
+    """The soft limit is raised; where the hard one is short, that is said, and running out of files takes no CPU."""
+    own = with_log(kind=Raised)
+    try:
+        soft, hard = open_files(own)
+        equal(soft, hard, "the soft limit")
+    finally:
+        close(own)
+    own, held = with_log(kind=Few), []
+    try:
+        check("200 files may be open" in own.log(), "log", own.log())
+        held = [connect(own) for _ in range(220)]
+        wait_until("none is left", 10, lambda: "connections wait" in own.log())
+        begin, cpu = time.monotonic(), cpu_seconds(own)
+        time.sleep(0.5)         # what is measured is the CPU of that time
+        used, took = cpu_seconds(own) - cpu, time.monotonic() - begin
+        check(used < took / 3, "%.2f s of CPU in %.2f s" % (used, took))
+        equal(own.log().count("connections wait"), 1, "lines in the log")
+        for s in held:
+            s.close()
+        check(logs_in(own), "a login when there are files again")
+    finally:
+        for s in held:
+            s.close()
         close(own)
 
 
@@ -301,6 +389,7 @@ def test_stop_lets_requests_end(r):
     wait_until("it runs", 5, lambda: own.sql("SELECT COUNT(*) FROM sys.dm_exec_requests", "")[0][0] > 1)
     own.server.terminate()
     check(is_closed(idle.s, 0.9), "a session without a request stays")
+    busy.s.shutdown(socket.SHUT_WR)         # at a stop the end of what comes in cancels nothing
     check("through" in str(busy.answer()), "the answer of the running one")
     check(is_closed(busy.s, 5), "its connection stays")
     equal(own.server.wait(10), 0, "exit status")

@@ -149,6 +149,29 @@ START_TEST(test_message_limit)
 }
 END_TEST
 
+/* A message of empty packets reaches the limit as well. */
+START_TEST(test_empty_packets)
+{
+    static const unsigned char empty[TDS_HEADER_BYTES] = {TDS_PRELOGIN, 0, 0, 8, 0, 0, 1};
+    struct fr_buf wire;
+    struct tds_reader r;
+    struct source src = {.step = 4096};
+
+    fr_buf_init(&wire, 10000);
+    for (int i = 0; i < 100; i++)
+        ck_assert(fr_buf_add(&wire, empty, sizeof empty));
+    src.p = wire.data;
+    src.left = wire.len;
+    ck_assert(tds_reader_init(&r, source_fill, &src));
+    r.limit = 99 * TDS_HEADER_BYTES - 1;
+    ck_assert(tds_next_message(&r));
+    ck_assert(!tds_at_end(&r));
+    ck_assert(r.broken && r.too_long);
+    tds_reader_free(&r);
+    fr_buf_free(&wire);
+}
+END_TEST
+
 START_TEST(test_writer_splits)
 {
     struct fr_buf payload, sent;
@@ -742,6 +765,7 @@ int main(void)
     tcase_add_loop_test(tc, test_packets_are_joined, 0, ROWS(splits));
     tcase_add_loop_test(tc, test_broken_streams, 0, ROWS(broken_streams));
     tcase_add_test(tc, test_message_limit);
+    tcase_add_test(tc, test_empty_packets);
     tcase_add_loop_test(tc, test_writer_splits, 0, ROWS(splits));
     tcase_add_loop_test(tc, test_prelogin, 0, ROWS(prelogins));
     tcase_add_test(tc, test_login_fields);

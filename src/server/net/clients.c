@@ -337,6 +337,7 @@ bool server_is_stopping(struct server *srv)
 
 void server_shut_clients(struct server *srv)
 {
+    atomic_store(&srv->stopping, true);
     pthread_mutex_lock(&srv->mutex);
     for (int i = 0; i < srv->config->max_sessions; i++)
         if (srv->clients[i] != NULL)
@@ -383,7 +384,9 @@ static void poll_attention(struct client *c)
     if (!c->watched || c->session == NULL)
         return;
     n = recv(c->fd, &type, 1, MSG_PEEK | MSG_DONTWAIT);
-    if ((n == 1 && (type == ATTENTION || c->encrypted)) || n == 0 ||
+    /* at a stop the end may be that of server_stop(), which came while the request did */
+    if ((n == 1 && (type == ATTENTION || c->encrypted)) ||
+        (n == 0 && !server_is_stopping(c->srv)) ||
         (n < 0 && errno != EAGAIN && errno != EINTR))
         session_cancel(c->session);
 }

@@ -43,6 +43,8 @@ struct listener {
     uv_timer_t tick;
     struct pending_list *pending;
     atomic_int threads; /* the last thing a thread touches here */
+    bool paused;        /* no descriptor was left for a connection: until the next tick */
+    bool told;          /* the log says so, since the last one was taken */
     enum stop stop;
     int64_t stop_deadline_us; /* of this kind of stop; 0: none */
 };
@@ -112,11 +114,29 @@ static int64_t receive_until(struct connection *k, int64_t now_us, const char **
     return after_s(k->waits_since_us, config->stall_timeout_s);
 }
 
+/* Who never stops sending does not get round the time. */
+static bool is_late_to_log_in(struct connection *k)
+{
+    int64_t now = monotonic_us(), until;
+    const char *name;
+
+    if (k->pace.what != TDS_WAIT_LOGIN)
+        return false;
+    until = receive_until(k, now, &name);
+    if (until == 0 || now < until)
+        return false;
+    fr_log(FR_LOG_WARN, "%s: %s; connection closed", k->peer, name);
+    return true;
+}
+
 static ssize_t connection_fill(void *ctx, void *buf, size_t n)
 {
     struct connection *k = ctx;
-    ssize_t got = recv(k->fd, buf, n, MSG_DONTWAIT);
+    ssize_t got;
 
+    if (is_late_to_log_in(k))
+        return -1;
+    got = recv(k->fd, buf, n, MSG_DONTWAIT);
     while (got < 0 && (errno == EAGAIN || errno == EINTR)) {
         int64_t before = monotonic_us();
         const char *name;
@@ -167,7 +187,9 @@ static bool connection_begin_check(void *ctx)
 {
     struct connection *k = ctx;
 
-    return pending_begin_check(k->l->pending, &k->pending);
+    return pending_begin_check(
+        k->l->pending, &k->pending,
+        after_s(k->began_us, server_config(k->l->srv)->login_timeout_s));
 }
 
 static void connection_end_check(void *ctx, bool good)
@@ -293,6 +315,15 @@ static void start_connection(struct listener *l, int fd)
     free(k);
 }
 
+/* The socket stays readable: to look again at once would take a whole CPU. */
+static void pause_accepting(struct listener *l, int error)
+{
+    if (!l->told)
+        fr_log(FR_LOG_WARN, "connections wait: %s", strerror(error));
+    l->paused = l->told = true;
+    uv_poll_stop(&l->accepting);
+}
+
 static void on_acceptable(uv_poll_t *poll, int status, int events)
 {
     struct listener *l = poll->data;
@@ -302,8 +333,14 @@ static void on_acceptable(uv_poll_t *poll, int status, int events)
     for (;;) {
         int fd = accept4(l->fd, NULL, NULL, SOCK_CLOEXEC);
 
-        if (fd < 0)
+        if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
+            continue;
+        if (fd < 0) {
+            if (errno != EAGAIN)
+                pause_accepting(l, errno);
             return;
+        }
+        l->told = false;
         start_connection(l, fd);
     }
 }
@@ -313,6 +350,7 @@ static void stop(struct listener *l, enum stop how)
     int seconds = server_config(l->srv)->stop_timeout_s;
 
     l->stop = how;
+    l->paused = false;
     uv_poll_stop(&l->accepting);
     if (l->fd >= 0) /* who comes now is refused, and not left waiting */
         close(l->fd);
@@ -349,8 +387,14 @@ static void on_tick(uv_timer_t *timer)
 {
     struct listener *l = timer->data;
 
+    if (l->paused) {
+        l->paused = false;
+        uv_poll_start(&l->accepting, UV_READABLE, on_acceptable);
+    }
     if (l->stop != STOP_NOW)
         server_tick(l->srv);
+    else /* a login that was under way has become a session since */
+        server_shut_clients(l->srv);
     if (l->stop == STOP_GENTLY && is_late(l))
         stop(l, STOP_NOW);
     else if (l->stop == STOP_GENTLY)

@@ -59,7 +59,8 @@ void server_tick(struct server *srv);
 /* No request is begun any more, and sessions without one are shut.  To be called again:
    who was about to send one is found then. */
 void server_stop(struct server *srv);
-/* Cancel all statements and shut all connections; their threads end by themselves. */
+/* The same, and cancel all statements and shut all connections; their threads end by
+   themselves.  To be called again: a login may be under way. */
 void server_shut_clients(struct server *srv);
 int server_client_count(struct server *srv);
 

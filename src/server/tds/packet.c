@@ -77,6 +77,16 @@ static bool read_header(struct tds_reader *r, uint8_t *type, uint8_t *status)
     return true;
 }
 
+/* Towards the message's limit. */
+static bool count(struct tds_reader *r, size_t n)
+{
+    r->used += n;
+    if (r->limit == 0 || r->used <= r->limit)
+        return true;
+    r->broken = r->too_long = true;
+    return false;
+}
+
 /* The message's next packet. */
 static bool next_packet(struct tds_reader *r)
 {
@@ -96,6 +106,9 @@ static bool next_packet(struct tds_reader *r)
         }
         r->eom = (status & TDS_EOM) != 0;
         r->ignored = r->eom && (status & TDS_IGNORE) != 0;
+        /* so that empty packets do not go on for ever */
+        if (!count(r, TDS_HEADER_BYTES))
+            return false;
     } while (r->left == 0);
     return true;
 }
@@ -155,12 +168,7 @@ static bool use(struct tds_reader *r, size_t n)
 {
     r->pos += n;
     r->left -= n;
-    r->used += n;
-    if (r->limit != 0 && r->used > r->limit) {
-        r->broken = r->too_long = true;
-        return false;
-    }
-    return true;
+    return count(r, n);
 }
 
 bool tds_at_end(struct tds_reader *r)

@@ -54,12 +54,12 @@ struct tds_reader {
     /* up to n bytes into buf: number read, 0 at the end, -1 error */
     ssize_t (*fill)(void *ctx, void *buf, size_t n);
     void *ctx;
-    uint64_t limit;        /* of one message's bytes; 0: none */
+    uint64_t limit;        /* of one message's bytes, see used; 0: none */
     struct tds_pace *pace; /* borrowed; NULL: nobody looks */
     unsigned char *buf;    /* owned, TDS_READ_BYTES */
     size_t pos, filled;    /* what is in buf and not used yet */
     size_t left;           /* bytes of the current packet still to be used */
-    uint64_t used;         /* bytes of this message so far */
+    uint64_t used;         /* bytes of this message so far, and headers but the first */
     uint64_t total;        /* bytes ever read, packet headers included */
     uint64_t packets;
     uint8_t type, status; /* of the message: type, status bits of its first packet */

@@ -24,11 +24,14 @@ static void refuse(struct tds_conn *c, const struct sqlerr *e)
 }
 
 /* The whole message (at most max bytes) in memory; false: broken, too long, out of
- * memory. */
+ * memory.  Reserved at once: a buffer that grew would leave a password in freed memory.
+ */
 static bool read_message(struct tds_conn *c, size_t max, struct fr_buf *b)
 {
     c->r.limit = max;
     fr_buf_init(b, max);
+    if (!fr_buf_reserve(b, max))
+        return false;
     while (!tds_at_end(&c->r)) {
         unsigned char byte;
 
