@@ -8,8 +8,9 @@ into a keyed table, with and without a transaction, transactions that touch both
 database, and `fullrack load` with its ledger.  Each client keeps its own record of what the server has acknowledged.  After the
 restart: acknowledged batches are there, whole; one whose COMMIT got no answer is there whole or not at all; nothing else is there;
 the ledger's rows are the table's; every database file passes SQLite's own check; no file of spool/ and segments/ belongs to nobody.
+A run of 5 rounds or more fails when none of them has met a segment, a transaction that was rolled back, or a commit in doubt.
 """
-import argparse, collections, os, random, shutil, signal, sqlite3, subprocess, sys, threading, time, traceback, uuid
+import argparse, collections, itertools, os, random, shutil, signal, sqlite3, subprocess, sys, threading, time, traceback, uuid
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "integration"))
 from rack import Failed, Rack, check, equal
 import pymssql, pymssql._mssql
@@ -20,6 +21,14 @@ FEW = 40                            # of a small batch, which is inserted
 LOAD_ROWS, LOAD_BATCH = 60000, 18000
 FOLD_EVERY = 8                     # rounds: the tables are emptied
 SUMMARY = collections.Counter()
+# What a run of so many rounds has to have met; a machine on which little is done before a kill gets up to TIMES as many.
+ENOUGH_ROUNDS, TIMES = 5, 5
+MUST_MEET = {"segments": ["segments at the restart"], "transactions rolled back": ["rolled back"],
+             "commits in doubt": ["in doubt, there", "in doubt, not there"], "batches committed": ["batches committed"]}
+
+
+def not_met():
+    return [what for what, counters in MUST_MEET.items() if not any(SUMMARY[c] for c in counters)]
 
 
 def order_key(text):
@@ -317,7 +326,9 @@ def main():
             rack.sql("CREATE TABLE dbo.%s (a bigint NOT NULL%s, v varchar(60) NOT NULL)" % (table, key))
         rack.fullrack("load", "-q", "dbo.l", rack.file("none.tbl", ""))         # makes the ledger
         book = Book(rack)
-        for i in range(a.rounds):
+        for i in itertools.count():
+            if i >= a.rounds and (a.rounds < ENOUGH_ROUNDS or i >= TIMES * a.rounds or not not_met()):
+                break
             if i % FOLD_EVERY == 0:
                 empty(rack, book)
             try:
@@ -338,6 +349,9 @@ def main():
             failed += 1
             print("FAIL end of the server: %s" % e)
         rack.remove()
+    if a.rounds >= ENOUGH_ROUNDS and not_met():
+        failed += 1
+        print("FAIL no round has met: %s" % ", ".join(not_met()))
     print(", ".join("%d %s" % (n, what) for what, n in sorted(SUMMARY.items())))
     print("%.0f s" % (time.monotonic() - started))
     print("%d passed, %d failed" % (passed, failed))
