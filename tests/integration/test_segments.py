@@ -116,6 +116,90 @@ def test_an_open_query_reads_on(r):
     wait_until("the files are gone", 10, lambda: segments(r) == [])
 
 
+def rows_of(n):
+    return [(i, "w" * 40, None) for i in range(n)]
+
+
+def test_loads_before_a_savepoint(r):
+    """What was loaded before SAVE TRANSACTION stays when all after it is rolled back, whenever it was first read."""
+    for loaded in (10, ROWS):
+        r.fresh(DDL)
+        with r.connect("t") as db:
+            cur = db.cursor()
+            cur.execute("BEGIN TRANSACTION")
+            db.bulk_copy("dbo.t", rows_of(loaded), column_ids=[1, 2, 3])
+            cur.execute("SAVE TRANSACTION s")
+            db.bulk_copy("dbo.t", rows_of(5), column_ids=[1, 2, 3])
+            cur.execute("SELECT COUNT(*) FROM dbo.t")
+            equal(cur.fetchall(), [(loaded + 5,)], "seen within")
+            cur.execute("ROLLBACK TRANSACTION s; SELECT COUNT(*) FROM dbo.t")
+            equal(cur.fetchall(), [(loaded,)], "after ROLLBACK TRANSACTION s")
+            cur.execute("COMMIT")
+        equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(loaded,)], "committed")
+
+
+def test_a_load_that_no_longer_fits(r):
+    """It is an error, and rows of another load that came in with it are not lost."""
+    r.fresh(DDL + "; CREATE TABLE dbo.u (id int NOT NULL, v nvarchar(60) NULL, d decimal(10,2) NULL)")
+    with r.connect("t") as db:
+        cur = db.cursor()
+        cur.execute("BEGIN TRANSACTION")
+        for table in ("dbo.t", "dbo.u"):
+            db.bulk_copy(table, rows_of(7), column_ids=[1, 2, 3])
+        r.sql("ALTER TABLE dbo.u ADD z int NULL")
+        for statement in ("SAVE TRANSACTION s", "SELECT COUNT(*) FROM dbo.u"):
+            try:
+                cur.execute(statement)
+                cur.fetchall()
+            except Exception as e:
+                check("schema change" in str(e), "message", str(e))
+            else:
+                check(False, "an error of " + statement)
+            cur.execute("SELECT COUNT(*) FROM dbo.t")
+            equal(cur.fetchall(), [(7,)], "the other load after " + statement)
+        try:
+            cur.execute("COMMIT")
+        except Exception as e:
+            check("schema change" in str(e), "message", str(e))
+        else:
+            check(False, "an error of COMMIT")
+    equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(0,)], "nothing is committed")
+
+
+def test_tables_of_a_query_change(r):
+    """Columns change and tables go while a query reads their segments: it reads on, or fails, and never reads something else."""
+    for statement in ("ALTER TABLE dbo.t ALTER COLUMN v nvarchar(80) NULL", "ALTER TABLE dbo.t DROP COLUMN d", "TRUNCATE TABLE dbo.t",
+                      "DROP TABLE dbo.t"):
+        prepare(r, 2)
+        with r.connect("t") as db:
+            cur = db.cursor()
+            cur.execute("SELECT id, v, d FROM dbo.t")
+            rows = cur.fetchmany(10)
+            r.sql(statement)
+            rows += cur.fetchall()
+        equal([tuple(row) for row in rows[:3]], [(0, None, 0.25), (1, "\u017e", 1.25), (2, "\u017e" * 2, 2.25)], "first rows, " + statement)
+        equal((len(rows), sum(row[0] for row in rows)), (2 * ROWS, ROWS * (ROWS - 1)), "rows of the query, " + statement)
+        wait_until("the files are gone", 10, lambda: segments(r) == [])
+
+
+def test_another_database_in_a_transaction(r):
+    """Its segments stay as long as the transaction sees them; its writers need not wait."""
+    prepare(r)
+    for body, second in (("", ROWS - 9), ("; INSERT INTO dbo.own VALUES (1)", ROWS)):
+        r.sql("IF DB_ID(N'reader') IS NOT NULL DROP DATABASE reader; CREATE DATABASE reader", "")
+        r.sql("CREATE TABLE dbo.own (id int)", "reader")
+        with r.connect("reader") as db:
+            cur = db.cursor()
+            cur.execute("BEGIN TRANSACTION" + body)
+            for rows in (ROWS, second):
+                cur.execute("SELECT COUNT(*) FROM t.dbo.t")
+                equal(cur.fetchall(), [(rows,)], "rows of the other database" + body)
+                r.sql("DELETE FROM dbo.t WHERE id < 10; INSERT INTO dbo.t (id) VALUES (-1)")
+            cur.execute("COMMIT")
+        wait_until("the files are gone", 10, lambda: segments(r) == [])
+        prepare(r)
+
+
 def test_after_a_kill(r):
     """Committed rows are there, files of nobody go at the next start."""
     prepare(r)
@@ -124,7 +208,7 @@ def test_after_a_kill(r):
     r.server.stdout.close()
     tag = kept[0].split("-")[0]
     foreign = ["0123456789abcdef-0123456789abcdef", "nonsense"]      # of a database that may come back, or not ours
-    for name in [tag + "-0123456789abcdef"] + foreign:
+    for name in [tag + "-0123456789abcdef", "0" * 16 + "-0123456789abcdef"] + foreign:      # the second was one of tempdb
         open(os.path.join(r.data, "segments", name), "wb").close()
     r.start()
     equal(segments(r), sorted(kept + foreign), "segments after the start")

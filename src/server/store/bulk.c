@@ -20,6 +20,7 @@ struct bulk_spool {
     int32_t table_id;
     uint64_t number;                     /* for savepoints */
     bool identity_given, checked, suits; /* suits: may become a segment */
+    bool brought;                        /* in, by a statement that has not ended yet */
     /* the shape that the rows have; another one at the end is an error */
     int32_t *column_ids;
     struct sqltype *types;
@@ -406,7 +407,7 @@ void bulk_drop_spools(struct handle *h)
 struct bulk_spool *bulk_waiting(struct handle *h, int32_t table_id)
 {
     for (struct bulk_spool *s = *handle_spools(h); s != NULL; s = s->next)
-        if (s->table_id == table_id)
+        if (s->table_id == table_id && !s->brought)
             return s;
     return NULL;
 }
@@ -586,16 +587,16 @@ bool bulk_end(struct exec_ctx *ctx, bool complete)
 static bool fold_list(struct exec_ctx *ctx, struct handle *h, int32_t table_id)
 {
     for (;;) {
-        struct bulk_spool **last = NULL;
+        struct bulk_spool *last = NULL;
 
-        for (struct bulk_spool **p = handle_spools(h); *p != NULL; p = &(*p)->next)
-            if (table_id == 0 || (*p)->table_id == table_id)
+        for (struct bulk_spool *p = *handle_spools(h); p != NULL; p = p->next)
+            if ((table_id == 0 || p->table_id == table_id) && !p->brought)
                 last = p;
         if (last == NULL)
             return true;
-        if (!bring_in(ctx, *last, false))
+        if (!bring_in(ctx, last, false))
             return false;
-        spool_drop(last);
+        last->brought = true;
     }
 }
 
@@ -626,6 +627,23 @@ bool session_store_commit(struct exec_ctx *ctx)
         if (!fold_list(ctx, h, 0))
             return false;
     return true;
+}
+
+void session_store_brought(struct session *s, bool kept)
+{
+    struct handle *h = NULL;
+
+    while ((h = session_next_handle(s, h)) != NULL) {
+        struct bulk_spool **p = handle_spools(h);
+
+        while (*p != NULL)
+            if ((*p)->brought && kept) {
+                spool_drop(p);
+            } else {
+                (*p)->brought = false;
+                p = &(*p)->next;
+            }
+    }
 }
 
 void session_store_ended(struct session *s, bool committed)

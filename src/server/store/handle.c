@@ -4,6 +4,7 @@
 #include "server/store/bulk.h"
 #include "server/store/catalog_priv.h"
 #include "server/store/segment.h"
+#include "server/store/segment_files.h"
 #include "server/store/sysview.h"
 #include "server/tsql/operator.h"
 #include "server/value/collation.h"
@@ -41,6 +42,8 @@ struct handle {
     struct bulk_spool *spools;
     char **segments; /* files made or given up in the open transaction */
     size_t nsegments, segments_room;
+    struct database *held[MAX_ATTACHED]; /* whose segments the open transaction sees */
+    size_t nheld;
     struct cached cache[CACHED_STATEMENTS];
     uint64_t uses;
 };
@@ -74,11 +77,19 @@ static void collation_needed(void *unused, sqlite3 *h, int encoding, const char 
 
 /* ---- opening and closing ---- */
 
+static void let_segments_go(struct handle *h)
+{
+    for (size_t i = 0; i < h->nheld; i++)
+        segment_files_leave(database_segments(h->held[i]));
+    h->nheld = 0;
+}
+
 static void handle_close(struct handle *h)
 {
     bulk_drop_spools(h);
     if (h->h != NULL)
         segments_ended(h);
+    let_segments_go(h);
     for (size_t i = 0; i < CACHED_STATEMENTS; i++)
         sqlite3_finalize(h->cache[i].st);
     sqlite3_finalize(h->ask_stamp[0]);
@@ -260,6 +271,17 @@ bool handle_touch_segment(struct handle *h, const char *file)
     return copy != NULL;
 }
 
+bool handle_hold_segments(struct handle *h, struct database *db)
+{
+    for (size_t i = 0; i < h->nheld; i++)
+        if (h->held[i] == db)
+            return false;
+    if (h->nheld == MAX_ATTACHED)
+        return false;
+    h->held[h->nheld++] = db;
+    return true;
+}
+
 size_t handle_take_segments(struct handle *h, char ***list)
 {
     size_t n = h->nsegments;
@@ -432,6 +454,7 @@ void session_db_ended(struct session *s, struct database *db, bool committed)
     }
     h->dirty = false;
     segments_ended(h);
+    let_segments_go(h);
 }
 
 /* Pictures are compared by their stamps: there is nothing to put right. */

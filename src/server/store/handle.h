@@ -54,6 +54,9 @@ bool handle_attach(struct handle *h, struct database *other, char alias[16],
 struct bulk_spool **handle_spools(struct handle *h);
 /* A segment's file is made or given up in the open transaction (segment.c). */
 bool handle_touch_segment(struct handle *h, const char *file);
+/* Segments of another database stay in sight until the transaction ends; false: they are
+ * held already. */
+bool handle_hold_segments(struct handle *h, struct database *db);
 /* These files, each and the list the caller's to free. */
 size_t handle_take_segments(struct handle *h, char ***list);
 /* All handles of a session: NULL first, NULL behind the last. */

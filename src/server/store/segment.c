@@ -1,6 +1,7 @@
 /* segment.c - spools as parts of heaps. See segment.h. */
 #include "server/store/segment.h"
 
+#include "base/buf.h"
 #include "server/store/catalog_priv.h"
 #include "server/store/segment_files.h"
 #include "server/tsql/dml.h"
@@ -15,6 +16,7 @@ enum {
     PATH_BYTES = 4400,
     MAX_COLUMN_ID = 1024,
     SEG_TABLE_BYTES = MAX_COLUMN_ID * 7 + 64,
+    SHAPE_MAX_BYTES = 256 * 1024,
     HIDDEN_COLUMNS = 2 /* of the virtual table: table_id, db_id */
 };
 
@@ -24,7 +26,7 @@ bool segments_install(sqlite3 *h, struct sqlerr *e)
                         "CREATE TABLE IF NOT EXISTS main.fr_segment(id INTEGER PRIMARY "
                         "KEY, table_id INTEGER NOT NULL, file TEXT NOT NULL UNIQUE, "
                         "rows INTEGER NOT NULL, bytes INTEGER NOT NULL, "
-                        "shape INTEGER NOT NULL);"
+                        "shape TEXT NOT NULL);"
                         "CREATE INDEX IF NOT EXISTS main.fr_segment_table ON "
                         "fr_segment(table_id)",
                         NULL, NULL, NULL) == SQLITE_OK ||
@@ -41,21 +43,97 @@ bool segment_suits(const struct cat_table *t)
     return true;
 }
 
-/* What must be the same when the rows are read. */
-static int64_t shape_of(const struct cat_table *t)
-{
-    uint64_t hash = 1469598103934665603u;
+/* ---- what the rows look like ---- */
 
+/* Columns of a segment's rows, in their order.  It is kept with each segment: a statement
+ * may read it in a snapshot that is older than the catalog it knows. */
+struct shape {
+    size_t n;
+    int32_t *ids;
+    struct sqltype *types;
+};
+
+static void shape_free(struct shape *s)
+{
+    free(s->ids);
+    free(s->types);
+    memset(s, 0, sizeof(*s));
+}
+
+/* "id name precision scale bytes;" for each column */
+static char *shape_text(const struct cat_table *t)
+{
+    struct fr_buf out;
+    char *text;
+
+    fr_buf_init(&out, SHAPE_MAX_BYTES);
     for (size_t i = 0; i < t->ncolumns; i++) {
         const struct sqltype *type = &t->columns[i].type;
-        const int32_t parts[] = {t->columns[i].id, (int32_t)type->id, type->precision,
-                                 type->scale, type->max_bytes};
 
-        for (size_t k = 0; k < sizeof(parts) / sizeof(parts[0]); k++)
-            hash = (hash ^ (uint32_t)parts[k]) * 1099511628211u;
+        fr_buf_printf(&out, "%d %s %d %d %d;", (int)t->columns[i].id,
+                      type_info(type->id)->name, type->precision, type->scale,
+                      (int)type->max_bytes);
     }
-    return (int64_t)(hash >> 1);
+    text = strdup(fr_buf_text(&out));
+    fr_buf_free(&out);
+    return text;
 }
+
+static bool type_named(const char *name, struct sqltype *out)
+{
+    for (int i = TY_BIT; i < TY_COUNT; i++)
+        if (strcmp(type_info((enum type_id)i)->name, name) == 0) {
+            *out = type_of((enum type_id)i);
+            return true;
+        }
+    return false;
+}
+
+static bool shape_parse(const char *text, struct shape *out)
+{
+    size_t most = 0;
+
+    memset(out, 0, sizeof(*out));
+    for (const char *p = text; *p != '\0'; p++)
+        most += *p == ';' ? 1 : 0;
+    out->ids = calloc(most + 1, sizeof(*out->ids));
+    out->types = calloc(most + 1, sizeof(*out->types));
+    while (out->ids != NULL && out->types != NULL && *text != '\0' && out->n < most) {
+        struct sqltype *type = &out->types[out->n];
+        char name[40];
+        int id, precision, scale, bytes, length = 0;
+
+        if (sscanf(text, "%d %39s %d %d %d;%n", &id, name, &precision, &scale, &bytes,
+                   &length) != 5 ||
+            length == 0 || !type_named(name, type))
+            break;
+        type->precision = (uint8_t)precision;
+        type->scale = (uint8_t)scale;
+        type->max_bytes = bytes;
+        out->ids[out->n++] = id;
+        text += length;
+    }
+    if (out->types != NULL && *text == '\0' && out->n == most)
+        return true;
+    shape_free(out);
+    return false;
+}
+
+static bool shape_fits(const struct shape *s, const struct cat_table *t)
+{
+    if (s->n != t->ncolumns)
+        return false;
+    for (size_t i = 0; i < s->n; i++) {
+        const struct sqltype *a = &s->types[i], *b = &t->columns[i].type;
+
+        if (s->ids[i] != t->columns[i].id || a->id != b->id || a->scale != b->scale ||
+            a->precision != b->precision || a->max_bytes != b->max_bytes)
+            return false;
+    }
+    return true;
+}
+
+/* ---- making them ---- */
 
 bool segment_publish(struct database *db, struct spool *rows, char **name,
                      struct sqlerr *e)
@@ -80,21 +158,27 @@ bool segment_publish(struct database *db, struct spool *rows, char **name,
 bool segment_add(struct binder *b, const struct cat_table *t, const struct spool *rows,
                  const char *name)
 {
+    char *shape = shape_text(t);
     sqlite3_stmt *st;
     int rc;
 
-    if (!handle_touch_segment(b->h, name))
+    if (shape == NULL || !handle_touch_segment(b->h, name)) {
+        free(shape);
         return bind_no_memory(b);
+    }
     if (!run_plain(b,
                    "INSERT INTO main.fr_segment(table_id,file,rows,bytes,shape) "
                    "VALUES(?1,?2,?3,?4,?5)",
-                   &st))
+                   &st)) {
+        free(shape);
         return false;
+    }
     sqlite3_bind_int(st, 1, t->object->id);
     sqlite3_bind_text(st, 2, name, -1, SQLITE_TRANSIENT);
     sqlite3_bind_int64(st, 3, spool_rows(rows));
     sqlite3_bind_int64(st, 4, spool_bytes(rows));
-    sqlite3_bind_int64(st, 5, shape_of(t));
+    sqlite3_bind_text(st, 5, shape, -1, SQLITE_TRANSIENT);
+    free(shape);
     rc = run_step(b, st);
     run_done(b, &st);
     return rc == SQLITE_DONE;
@@ -136,6 +220,10 @@ bool segments_exist(struct binder *b, struct handle *h, const struct cat_table *
                              schema),
                    &st))
         return false;
+    if (s == NULL && b->nsegments == BIND_MAX_OTHER_DBS + 1) {
+        run_done(b, &st);
+        return bind_unsupported(b, "A statement over so many databases");
+    }
     if (s == NULL) {
         /* before the snapshot: what it names must stay */
         segment_files_enter(database_segments(db));
@@ -157,10 +245,18 @@ bool segments_exist(struct binder *b, struct handle *h, const struct cat_table *
 
 void segments_release(struct binder *b)
 {
+    bool in_transaction = !sqlite3_get_autocommit(handle_sqlite(b->h));
+
     for (size_t i = 0; i < b->nsegments; i++) {
-        if (b->segments[i].snapshot != NULL)
-            run_done(b, &b->segments[i].snapshot);
-        segment_files_leave(database_segments(b->segments[i].db));
+        struct segments_seen *s = &b->segments[i];
+
+        if (s->snapshot != NULL)
+            run_done(b, &s->snapshot);
+        /* SQLite keeps the snapshot of another database until the transaction ends */
+        if (in_transaction && s->db != handle_database(b->h) &&
+            handle_hold_segments(b->h, s->db))
+            continue;
+        segment_files_leave(database_segments(s->db));
     }
     b->nsegments = 0;
 }
@@ -190,26 +286,11 @@ const char *segments_source(struct binder *b, const struct table_ref *ref)
         (int)database_id(handle_database(ref->handle)));
 }
 
-int64_t segments_rows(struct handle *h, int32_t table_id)
-{
-    sqlite3_stmt *st = NULL;
-    int64_t n = 0;
-
-    if (handle_prepare(h, "SELECT TOTAL(rows) FROM main.fr_segment WHERE table_id=?1",
-                       &st) != SQLITE_OK)
-        return 0;
-    sqlite3_bind_int(st, 1, table_id);
-    if (sqlite3_step(st) == SQLITE_ROW)
-        n = sqlite3_column_int64(st, 0);
-    handle_unprepare(h, st);
-    return n;
-}
-
 /* ---- the list of a table ---- */
 
 struct segment {
-    char *file;
-    int64_t rows, bytes, shape;
+    char *file, *shape;
+    int64_t rows, bytes;
 };
 
 struct segment_list {
@@ -219,15 +300,24 @@ struct segment_list {
 
 static void list_free(struct segment_list *l)
 {
-    for (size_t i = 0; i < l->n; i++)
+    for (size_t i = 0; i < l->n; i++) {
         free(l->items[i].file);
+        free(l->items[i].shape);
+    }
     free(l->items);
     memset(l, 0, sizeof(*l));
 }
 
+static char *column_copy(sqlite3_stmt *st, int i)
+{
+    const char *text = (const char *)sqlite3_column_text(st, i);
+
+    return text == NULL ? NULL : strdup(text);
+}
+
 static bool list_add(struct segment_list *l, sqlite3_stmt *st)
 {
-    const char *file = (const char *)sqlite3_column_text(st, 0);
+    struct segment *s;
 
     if (l->n == l->room) {
         size_t room = l->room == 0 ? 16 : 2 * l->room;
@@ -238,11 +328,12 @@ static bool list_add(struct segment_list *l, sqlite3_stmt *st)
         l->items = grown;
         l->room = room;
     }
-    l->items[l->n] = (struct segment){.file = file == NULL ? NULL : strdup(file),
-                                      .rows = sqlite3_column_int64(st, 1),
-                                      .bytes = sqlite3_column_int64(st, 2),
-                                      .shape = sqlite3_column_int64(st, 3)};
-    return l->items[l->n++].file != NULL;
+    s = &l->items[l->n++];
+    *s = (struct segment){.file = column_copy(st, 0),
+                          .shape = column_copy(st, 3),
+                          .rows = sqlite3_column_int64(st, 1),
+                          .bytes = sqlite3_column_int64(st, 2)};
+    return s->file != NULL && s->shape != NULL;
 }
 
 /* schema: of the database in the SQL of h. */
@@ -270,26 +361,24 @@ static int list_load(struct handle *h, const char *schema, int32_t table_id,
     return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
+/* shape: the caller's to free in every case. */
 static struct spool *open_segment(struct database *db, const struct segment *s,
-                                  const struct cat_table *t, struct sqlerr *e)
+                                  struct shape *shape, struct sqlerr *e)
 {
-    struct sqltype *types = calloc(t->ncolumns + 1, sizeof(*types));
     char path[PATH_BYTES];
-    struct spool *out = NULL;
+    struct spool *out;
 
-    if (s->shape != shape_of(t)) {
-        sqlerr_setf(e, 824, 21, "The segment %s does not fit its table.", s->file);
-    } else if (types == NULL ||
-               !segment_files_path(database_segments(db), s->file, path, sizeof(path))) {
-        sqlerr_setf(e, 701, 17, "There is insufficient system memory.");
-    } else {
-        for (size_t i = 0; i < t->ncolumns; i++)
-            types[i] = t->columns[i].type;
-        out = spool_open(path, types, t->ncolumns, s->bytes, e);
-        if (out != NULL)
-            spool_count_for(out, database_path(db));
+    if (!shape_parse(s->shape, shape)) {
+        sqlerr_setf(e, 824, 21, "The columns of the segment %s are not known.", s->file);
+        return NULL;
     }
-    free(types);
+    if (!segment_files_path(database_segments(db), s->file, path, sizeof(path))) {
+        sqlerr_setf(e, 701, 17, "There is insufficient system memory.");
+        return NULL;
+    }
+    out = spool_open(path, shape->types, shape->n, s->bytes, e);
+    if (out != NULL)
+        spool_count_for(out, database_path(db));
     return out;
 }
 
@@ -298,13 +387,18 @@ static struct spool *open_segment(struct database *db, const struct segment *s,
 static bool fold_one(struct row_writer *w, const struct segment *s, struct value *row)
 {
     struct binder *b = w->b;
-    struct spool *rows = open_segment(handle_database(b->h), s, w->t, b->e);
+    struct shape shape = {0};
+    struct spool *rows = open_segment(handle_database(b->h), s, &shape, b->e);
     bool ok = rows != NULL;
     int got = 0;
 
+    if (ok && !shape_fits(&shape, w->t))
+        ok =
+            sqlerr_setf(b->e, 824, 21, "The segment %s does not fit its table.", s->file);
     while (ok && (got = spool_next(rows, row, b->e)) == 1)
         ok = writer_insert(w, row, NULL);
     spool_free(&rows);
+    shape_free(&shape);
     return ok && got == 0;
 }
 
@@ -405,11 +499,10 @@ struct seg_cursor {
     sqlite3_vtab_cursor base;
     struct handle *handle;
     struct database *db;
-    struct catalog *cat; /* of db, counted */
-    const struct cat_table *t;
     struct segment_list list;
     size_t at; /* segment under way */
     struct spool *rows;
+    struct shape shape; /* of it */
     struct value *row;
     int16_t cell[MAX_COLUMN_ID + 1]; /* of a column id, -1 = none */
     int64_t rowid;
@@ -483,14 +576,18 @@ static int seg_open(sqlite3_vtab *vt, sqlite3_vtab_cursor **out)
     return SQLITE_OK;
 }
 
-static void seg_clear(struct seg_cursor *c)
+static void close_rows(struct seg_cursor *c)
 {
     spool_free(&c->rows);
-    list_free(&c->list);
-    catalog_release(&c->cat);
+    shape_free(&c->shape);
     free(c->row);
     c->row = NULL;
-    c->t = NULL;
+}
+
+static void seg_clear(struct seg_cursor *c)
+{
+    close_rows(c);
+    list_free(&c->list);
     c->at = 0;
     c->end = true;
 }
@@ -504,12 +601,27 @@ static int seg_close(sqlite3_vtab_cursor *vc)
     return SQLITE_OK;
 }
 
+/* The session keeps the error; SQLite has no place for its number. */
 static int seg_failed(struct seg_cursor *c, const struct sqlerr *e)
 {
-    sqlite3_free(c->base.pVtab->zErrMsg);
-    c->base.pVtab->zErrMsg = sqlite3_mprintf("%s", e->text);
+    exec_table_error(handle_session(c->handle), e);
     c->end = true;
-    return e->number == 701 ? SQLITE_NOMEM : SQLITE_CORRUPT_VTAB;
+    return SQLITE_ERROR;
+}
+
+static bool open_next(struct seg_cursor *c, struct sqlerr *e)
+{
+    c->rows = open_segment(c->db, &c->list.items[c->at++], &c->shape, e);
+    if (c->rows == NULL)
+        return false;
+    c->row = calloc(c->shape.n + 1, sizeof(*c->row));
+    if (c->row == NULL)
+        return sqlerr_setf(e, 701, 17, "There is insufficient system memory.");
+    memset(c->cell, 0xFF, sizeof(c->cell));
+    for (size_t i = 0; i < c->shape.n; i++)
+        if (c->shape.ids[i] > 0 && c->shape.ids[i] <= MAX_COLUMN_ID)
+            c->cell[c->shape.ids[i]] = (int16_t)i;
+    return true;
 }
 
 static int seg_next(sqlite3_vtab_cursor *vc)
@@ -524,8 +636,7 @@ static int seg_next(sqlite3_vtab_cursor *vc)
             c->end = c->at == c->list.n;
             if (c->end)
                 return SQLITE_OK;
-            c->rows = open_segment(c->db, &c->list.items[c->at++], c->t, &e);
-            if (c->rows == NULL)
+            if (!open_next(c, &e))
                 return seg_failed(c, &e);
         }
         got = spool_next(c->rows, c->row, &e);
@@ -533,7 +644,7 @@ static int seg_next(sqlite3_vtab_cursor *vc)
             c->rowid++;
             return SQLITE_OK;
         }
-        spool_free(&c->rows);
+        close_rows(c);
         if (got < 0)
             return seg_failed(c, &e);
     }
@@ -543,10 +654,7 @@ static int seg_filter(sqlite3_vtab_cursor *vc, int index, const char *name, int 
                       sqlite3_value **argv)
 {
     struct seg_cursor *c = (struct seg_cursor *)(void *)vc;
-    int32_t id = argc == HIDDEN_COLUMNS ? sqlite3_value_int(argv[0]) : 0;
     struct database *own = handle_database(c->handle);
-    struct handle *h = NULL;
-    const struct cat_object *o;
     struct sqlerr e = {0};
     char schema[16] = "main";
     int rc;
@@ -557,26 +665,14 @@ static int seg_filter(sqlite3_vtab_cursor *vc, int index, const char *name, int 
     c->db = argc == HIDDEN_COLUMNS
                 ? store_database_id(database_store(own), sqlite3_value_int(argv[1]))
                 : NULL;
-    if (c->db != NULL)
-        h = c->db == own ? c->handle
-                         : session_handle(handle_session(c->handle), c->db, &e);
-    c->cat = h == NULL ? NULL : handle_catalog(h, &e);
-    o = c->cat == NULL ? NULL : catalog_object_id(c->cat, id);
-    c->t = o == NULL ? NULL : o->table;
-    if (c->t == NULL)
-        return SQLITE_SCHEMA;
+    if (c->db == NULL) {
+        sqlerr_setf(&e, 911, 16, "A database that the statement reads was dropped.");
+        return seg_failed(c, &e);
+    }
     if (c->db != own)
         snprintf(schema, sizeof(schema), "d%d", (int)database_id(c->db));
-    rc = list_load(c->handle, schema, id, &c->list);
-    if (rc == SQLITE_OK && (c->row = calloc(c->t->ncolumns + 1, sizeof(*c->row))) == NULL)
-        rc = SQLITE_NOMEM;
-    if (rc != SQLITE_OK)
-        return rc;
-    memset(c->cell, 0xFF, sizeof(c->cell));
-    for (size_t i = 0; i < c->t->ncolumns; i++)
-        if (c->t->columns[i].id <= MAX_COLUMN_ID)
-            c->cell[c->t->columns[i].id] = (int16_t)i;
-    return seg_next(vc);
+    rc = list_load(c->handle, schema, sqlite3_value_int(argv[0]), &c->list);
+    return rc == SQLITE_OK ? seg_next(vc) : rc;
 }
 
 static int seg_eof(sqlite3_vtab_cursor *vc)

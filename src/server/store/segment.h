@@ -46,8 +46,6 @@ const char *segments_source(struct binder *b, const struct table_ref *ref);
 bool segments_fold(struct binder *b, const struct table_ref *ref);
 /* They are gone with their table or its rows. */
 bool segments_forget(struct binder *b, int32_t table_id);
-/* Rows in segments, for the system views. */
-int64_t segments_rows(struct handle *h, int32_t table_id);
 
 /* The transaction has ended: files that no row names are removed once nobody reads. */
 void segments_ended(struct handle *h);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum cell_form { FORM_WORD, FORM_FLOAT, FORM_DECIMAL, FORM_OFFSET, FORM_BYTES };
@@ -301,12 +302,18 @@ struct spool *spool_open(const char *path, const struct sqltype *types, size_t n
                          int64_t bytes, struct sqlerr *e)
 {
     struct spool *s = spool_new("", types, n, e);
+    struct stat st;
 
     if (s == NULL)
         return NULL;
     s->fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (s->fd < 0) {
+    if (s->fd < 0 || fstat(s->fd, &st) != 0) {
         io_failed(e, errno);
+        spool_free(&s);
+        return NULL;
+    }
+    if (st.st_size < bytes) {
+        sqlerr_setf(e, 824, 21, "%s is shorter than it was: rows are lost.", path);
         spool_free(&s);
         return NULL;
     }

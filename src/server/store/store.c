@@ -120,9 +120,14 @@ static struct database *database_new(struct store *st, const char *path)
     return db;
 }
 
+/* Of tempdb in every start, so that the sweep knows what the last one left. */
+static const char tempdb_tag[] = "0000000000000000";
+
 /* Its tag, new where it has none yet. */
 static bool open_segments(struct database *db, struct sqlerr *e)
 {
+    if (db->id == DB_TEMPDB)
+        memcpy(db->tag, tempdb_tag, sizeof(tempdb_tag));
     if (db->tag[0] != '\0' || segment_random(db->tag))
         db->segments = segment_files_new(db->store->segments, db->tag);
     return db->segments != NULL ||
@@ -283,13 +288,24 @@ bool store_drop_database(struct store *st, const char *name, struct sqlerr *e)
 
 /* ---- the store ---- */
 
-static fr_status lock_dir(struct store *st, struct fr_err *err)
+static fr_status lock_dir(struct store *st, const char *dir, struct fr_err *err)
 {
-    char path[STORE_PATH_BYTES + 16];
+    char path[STORE_PATH_BYTES + 16], *whole;
+    bool fits;
 
-    if (mkdir(st->dir, 0700) != 0 && errno != EEXIST)
-        return fr_err_errno(err, FR_EIO, errno, "cannot make the data directory %s",
-                            st->dir);
+    if (mkdir(dir, 0700) != 0 && errno != EEXIST)
+        return fr_err_errno(err, FR_EIO, errno, "cannot make the data directory %s", dir);
+    /* SQLite names files by their whole path, and so does the count of their reads */
+    whole = realpath(dir, NULL);
+    if (whole == NULL)
+        return fr_err_errno(err, FR_EIO, errno, "cannot find %s", dir);
+    fits = strlen(whole) + 300 <= sizeof(st->dir);
+    snprintf(st->dir, sizeof(st->dir), "%s", whole);
+    snprintf(st->spool, sizeof(st->spool), "%.3800s/spool", whole);
+    snprintf(st->segments, sizeof(st->segments), "%.3800s/segments", whole);
+    free(whole);
+    if (!fits)
+        return fr_err_set(err, FR_EARG, "the data directory's name is too long");
     snprintf(path, sizeof(path), "%s/lock", st->dir);
     st->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (st->lock_fd < 0)
@@ -397,6 +413,8 @@ static enum segment_owner segment_owner(void *ctx, const char *tag, const char *
         if (db != NULL)
             (void)open_file(db->path, false, &w->h, &ignored);
     }
+    if (strcmp(tag, tempdb_tag) == 0)
+        return SEGMENT_NOT_NAMED;
     if (w->h == NULL || sqlite3_prepare_v2(w->h, "SELECT 1 FROM fr_segment WHERE file=?1",
                                            -1, &q, NULL) != SQLITE_OK)
         return SEGMENT_UNKNOWN;
@@ -454,14 +472,7 @@ fr_status store_open(const struct store_config *config, struct store **out,
     st->discard = config->discard;
     st->graph = config->graph;
     pthread_mutex_init(&st->mutex, NULL);
-    if (strlen(config->dir) + 300 > sizeof(st->dir))
-        status = fr_err_set(err, FR_EARG, "the data directory's name is too long");
-    else {
-        snprintf(st->dir, sizeof(st->dir), "%s", config->dir);
-        snprintf(st->spool, sizeof(st->spool), "%.3800s/spool", config->dir);
-        snprintf(st->segments, sizeof(st->segments), "%.3800s/segments", config->dir);
-        status = lock_dir(st, err);
-    }
+    status = lock_dir(st, config->dir, err);
     if (status == FR_OK)
         status = clear_spool(st, err);
     if (status == FR_OK)

@@ -490,7 +490,14 @@ static void fill_index_columns(struct rows *r)
 
 static int64_t count_rows(struct rows *r, const struct cat_table *t)
 {
-    char *sql = sqlite3_mprintf("SELECT count(*) FROM t%d", (int)t->object->id);
+    int id = (int)t->object->id;
+    /* one statement, so that both parts are of one snapshot */
+    char *sql = segment_suits(t)
+                    ? sqlite3_mprintf("SELECT (SELECT count(*) FROM t%d) + (SELECT "
+                                      "ifnull(sum(rows), 0) FROM fr_segment WHERE "
+                                      "table_id=%d)",
+                                      id, id)
+                    : sqlite3_mprintf("SELECT count(*) FROM t%d", id);
     sqlite3_stmt *st = NULL;
     int64_t n = 0;
 
@@ -500,7 +507,7 @@ static int64_t count_rows(struct rows *r, const struct cat_table *t)
         n = sqlite3_column_int64(st, 0);
     sqlite3_finalize(st);
     sqlite3_free(sql);
-    return segment_suits(t) ? n + segments_rows(r->handle, t->object->id) : n;
+    return n;
 }
 
 static int64_t partition_id(int32_t object_id, int32_t index_id)

@@ -313,7 +313,7 @@ static bool find_segments(struct binder *b, struct handle *h, const struct cat_t
 {
     bool any = false;
 
-    if (b->segments_stay)
+    if (b->segments_stay || session_options(b->ctx->session)->fmtonly)
         return true;
     if (!segments_exist(b, h, t, &any))
         return false;

@@ -261,6 +261,8 @@ static const struct func_expr *expand_star(struct binder *b, const struct bscope
 
     for (size_t r = 0; sc != NULL && r < sc->nrels; r++)
         n += sc->rels[r]->ncols;
+    if (n > FUNC_MAX_ARGS)
+        return bind_unsupported(b, "A checksum of so many columns"), NULL;
     if (f == NULL)
         return NULL;
     *f = *x->u.func;

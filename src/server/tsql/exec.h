@@ -78,6 +78,8 @@ bool txn_temp_begin(struct exec_ctx *ctx, struct database *db);
 bool exec_sqlite_error(struct session *s, sqlite3 *h, int rc, struct sqlerr *e);
 /* Called by a function inside SQLite: keeps *e in the session and makes the step fail. */
 void exec_function_error(struct session *s, sqlite3_context *c, const struct sqlerr *e);
+/* The same for a virtual table, whose call then returns SQLITE_ERROR. */
+void exec_table_error(struct session *s, const struct sqlerr *e);
 /* For sqlite3_progress_handler(h, 2000, exec_progress, session): non-zero stops. */
 int exec_progress(void *session);
 
@@ -195,10 +197,12 @@ void session_db_rolled_back(struct session *s, struct database *db);
  * Bulk rows that wait for COMMIT.  session_store_commit() runs before the outermost
  * COMMIT (explicit or of a statement): it brings them in, calling txn_write_begin() for
  * the databases it needs; false: the transaction is rolled back.  session_store_ended()
- * runs last, whatever happened. session_store_mark() gives a mark for SAVE TRANSACTION,
- * and session_store_rollback_to() drops what came after it.
+ * runs last, whatever happened.  A statement may bring them in before: they are kept
+ * until session_store_brought() says whether it stands.  session_store_mark() gives a
+ * mark for SAVE TRANSACTION, and session_store_rollback_to() drops what came after it.
  */
 bool session_store_commit(struct exec_ctx *ctx);
+void session_store_brought(struct session *s, bool kept);
 void session_store_ended(struct session *s, bool committed);
 uint64_t session_store_mark(struct session *s);
 void session_store_rollback_to(struct session *s, uint64_t mark);

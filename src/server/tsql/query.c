@@ -198,7 +198,9 @@ static bool fold(struct exec_ctx *ctx, const struct pending_fold *f)
     if (f->segments)
         return bulk_fold_segments(ctx, f->handle, f->table_id);
     ok = bulk_fold(ctx, f->handle, f->table_id);
-    return txn_statement_end(ctx, ok) && ok;
+    ok = txn_statement_end(ctx, ok) && ok;
+    session_store_brought(ctx->session, ok);
+    return ok;
 }
 
 static bool too_many_folds(struct exec_ctx *ctx)

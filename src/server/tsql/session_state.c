@@ -97,6 +97,12 @@ void exec_function_error(struct session *s, sqlite3_context *c, const struct sql
     sqlite3_result_error(c, e->text, -1);
 }
 
+void exec_table_error(struct session *s, const struct sqlerr *e)
+{
+    if (s->func_err.number == 0)
+        s->func_err = *e;
+}
+
 static const struct {
     int rc;
     int32_t number;

@@ -94,7 +94,8 @@ static bool begin_write(struct exec_ctx *ctx, struct txn_db *d)
     if (!take_lock(ctx, d->db))
         return false;
     d->locked = true;
-    if (txn_exec(s, d->handle, "BEGIN IMMEDIATE", &ctx->err) &&
+    /* BEGIN IMMEDIATE would lock the databases that are attached for reading, too */
+    if (txn_exec(s, d->handle, "BEGIN; DELETE FROM main.fr_meta WHERE 0", &ctx->err) &&
         join_savepoints(s, d, &ctx->err))
         return true;
     if (!sqlite3_get_autocommit(d->handle))
@@ -327,6 +328,17 @@ bool txn_rollback(struct exec_ctx *ctx, const char *name)
     return true;
 }
 
+/* What waits is older than the savepoint: a statement that brought it in later would take
+ * it along when it is rolled back. */
+static bool bring_waiting(struct exec_ctx *ctx)
+{
+    bool ok = session_store_commit(ctx);
+
+    ok = txn_statement_end(ctx, ok) && ok;
+    session_store_brought(ctx->session, ok);
+    return ok;
+}
+
 bool txn_save(struct exec_ctx *ctx, const char *name)
 {
     struct session *s = ctx->session;
@@ -340,6 +352,8 @@ bool txn_save(struct exec_ctx *ctx, const char *name)
         return sqlerr_set(&ctx->err, 3931);
     if (t->nsaves == TXN_MAX_SAVEPOINTS)
         return sqlerr_set(&ctx->err, 701, "default");
+    if (!bring_waiting(ctx))
+        return false;
     grown = realloc(t->saves, (t->nsaves + 1) * sizeof *grown);
     if (grown == NULL)
         return sqlerr_set(&ctx->err, 701, "default");
