@@ -26,6 +26,7 @@ SQL_STATEMENT_FILES = \
 	sql/statements/ledger_resume.sql \
 	sql/statements/ledger_insert.sql \
 	sql/statements/ledger_head.sql \
+	sql/statements/ledger_hold.sql \
 	sql/statements/ledger_step.sql \
 	sql/statements/ledger_close.sql \
 	sql/statements/ledger_truncate.sql \

@@ -17,6 +17,7 @@ extern const char fr_stmt_ledger_take_over[];
 extern const char fr_stmt_ledger_resume[];
 extern const char fr_stmt_ledger_insert[];
 extern const char fr_stmt_ledger_head[];
+extern const char fr_stmt_ledger_hold[];
 extern const char fr_stmt_ledger_step[];
 extern const char fr_stmt_ledger_close[];
 extern const char fr_stmt_ledger_truncate[];

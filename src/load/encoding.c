@@ -151,7 +151,7 @@ fr_status fr_byte_table_open(const char *name, struct fr_byte_table **out,
     *out = NULL;
     if (t == NULL)
         return fr_err_set(err, FR_ENOMEM, "no memory for an encoding");
-    if (open_recoder("UTF-8", name, &r, NULL) != FR_OK)
+    if (open_recoder("UTF-8", name, &r, NULL) != FR_OK || r == NULL)
         st = fr_err_set(err, FR_EARG,
                         "encoding %s is not known to this system's iconv (`iconv -l` "
                         "lists what is)",

@@ -413,6 +413,34 @@ fr_status fr_ledger_step(struct fr_sql *s, const struct fr_head_key *key,
     return FR_OK;
 }
 
+fr_status fr_ledger_hold(struct fr_sql *s, const struct fr_head_key *key,
+                         const struct fr_head *head, struct fr_err *err)
+{
+    struct fr_sql_param params[] = {
+        fr_sql_in_guid("@load_id", key->load_id),
+        fr_sql_in_i64("@range_start", key->range_start),
+        fr_sql_in_i64("@epoch", head->epoch),
+        fr_sql_in_i64("@next_offset", head->next_offset),
+    };
+    struct fr_sql_one one = {0};
+    fr_status st = fr_sql_run(s, "BEGIN TRANSACTION", NULL, NULL, err);
+
+    if (st == FR_OK)
+        st = run_ledger_sql(s, &key->place, fr_stmt_ledger_hold, params, 4, &one, err);
+    if (st == FR_OK && !one.found)
+        st = fr_err_set(err, FR_EFENCED, "load %s: a newer worker owns it", key->load_id);
+    if (st != FR_OK)
+        fr_ledger_let_go(s);
+    return st;
+}
+
+void fr_ledger_let_go(struct fr_sql *s)
+{
+    if (s->lost || fr_sql_run(s, "IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION", NULL, NULL,
+                              NULL) != FR_OK)
+        s->lost = true;
+}
+
 fr_status fr_ledger_close(struct fr_sql *s, const struct fr_head_key *key,
                           struct fr_ledger_closing *how, struct fr_err *err)
 {

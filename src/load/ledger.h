@@ -88,6 +88,15 @@ fr_status fr_ledger_step(struct fr_sql *s, const struct fr_head_key *key,
                          const struct fr_head *before, const struct fr_head *after,
                          struct fr_err *err);
 
+/*
+ * Keep everybody from taking the head over, until fr_ledger_let_go() or the connection
+ * ends.  No transaction may be open.  FR_EFENCED: it is not ours any more; else the error
+ * of the query.
+ */
+fr_status fr_ledger_hold(struct fr_sql *s, const struct fr_head_key *key,
+                         const struct fr_head *head, struct fr_err *err);
+void fr_ledger_let_go(struct fr_sql *s);
+
 /* Look only: the heads of one load, one row each as sql/statements/ledger_ranges.sql
  * says; none where there is no ledger. */
 fr_status fr_ledger_read_ranges(struct fr_sql *s, const struct fr_ledger_place *place,

@@ -260,6 +260,29 @@ void loader_note_quotes(struct loader *l, const struct fr_record *rec)
     }
 }
 
+/*
+ * Rows that a batch refused are forgotten with it.  But where the answer to its commit
+ * was lost it may be committed, and where the load is no longer ours its owner writes to
+ * the same file; then whoever goes on cuts it.
+ */
+static void cut_rejects(struct loader *l)
+{
+    struct fr_sql *asked = NULL, *s = *l->session;
+    bool ours = !l->ledger;
+
+    /* a copy that was broken off has taken its connection along */
+    if (!ours && (s != NULL || l->job->connect(l->job->ctx, &asked, NULL) == FR_OK)) {
+        s = s != NULL ? s : asked;
+        ours = fr_ledger_hold(s, &l->job->key, &l->head, NULL) == FR_OK;
+    }
+    if (ours)
+        fr_reject_cut(l->reject, (uint64_t)l->head.reject_bytes,
+                      (uint64_t)l->head.rejected);
+    if (ours && l->ledger)
+        fr_ledger_let_go(s);
+    fr_sql_close(&asked);
+}
+
 fr_status fr_load_attempt(const struct fr_load_job *given, struct fr_sql **session,
                           struct fr_load_result *result, struct fr_err *err)
 {
@@ -308,8 +331,8 @@ fr_status fr_load_attempt(const struct fr_load_job *given, struct fr_sql **sessi
         end = l.now;
     if (st != FR_OK)
         loader_drop_batch(&l);
-    if (st != FR_OK && !in_doubt && l.reject != NULL)
-        fr_reject_cut(l.reject, (uint64_t)l.head.reject_bytes, (uint64_t)l.head.rejected);
+    if (st != FR_OK && st != FR_ELOST && l.reject != NULL)
+        cut_rejects(&l);
     /* after an error of the server nothing is taken for granted: a new connection */
     if (st == FR_EDB)
         fr_sql_close(session);

@@ -400,7 +400,8 @@ class LoadScenario(Scenario):
             # refused where nothing was begun yet: there is no such load to resume
             if code == 2 and self.rack.sql("SELECT COUNT(*) FROM dbo.fullrack_ledger") == [(0,)]:
                 self.load_id = None
-        raise Failed("the load is not through after %d tries" % ROUNDS)
+        raise Failed("the load is not through after %d tries, the last one ended with %s: %s"
+                     % (ROUNDS, self.runs[-1].returncode, self.runs[-1].stderr.read()[-1000:]))
 
     def check_rejects(self, f):
         """The ranges' reject files, one behind the other, are the file's."""
