@@ -151,11 +151,14 @@ fr_status fr_byte_table_open(const char *name, struct fr_byte_table **out,
     *out = NULL;
     if (t == NULL)
         return fr_err_set(err, FR_ENOMEM, "no memory for an encoding");
-    if (open_recoder("UTF-8", name, &r, NULL) != FR_OK || r == NULL)
-        st = fr_err_set(err, FR_EARG,
-                        "encoding %s is not known to this system's iconv (`iconv -l` "
-                        "lists what is)",
-                        name);
+    (void)open_recoder("UTF-8", name, &r, NULL);
+    if (r == NULL) {
+        free(t);
+        return fr_err_set(err, FR_EARG,
+                          "encoding %s is not known to this system's iconv (`iconv -l` "
+                          "lists what is)",
+                          name);
+    }
     for (unsigned i = 0; st == FR_OK && i < BYTES; i++)
         if (!ask_byte(r, i, t))
             st = FR_EMPTY;
@@ -243,7 +246,7 @@ fr_status fr_encoding_choose(const char *first, size_t n, const char *option,
     if (name[0] == '\0')
         return FR_OK;
     st = fr_byte_table_open(name, &table, err);
-    out->by_field = st == FR_OK && fr_byte_table_has_ascii(table);
+    out->by_field = st == FR_OK && table != NULL && fr_byte_table_has_ascii(table);
     fr_byte_table_free(&table);
     return st == FR_EMPTY ? FR_OK : st;
 }

@@ -475,6 +475,23 @@ def test_other_errors_fail_at_once(rack):
         equal(count(rack), (0, 0), "rows after error %d" % number)
 
 
+def test_rejects_when_the_answer_to_a_commit_is_lost(rack):
+    """It may be committed: what it refused stays in the file, and the load goes on behind it."""
+    for what in ("after", "before"):
+        for rejects in ("x\n", "1\tlong\ty\n"):
+            fresh(rack)
+            source = rack.file("doubt.tsv", "".join(rejects + line for line in rows_of(30).splitlines(True)))
+            bad = os.path.join(rack.dir, "doubt.bad")
+            proxy, p = through_proxy(rack, "load", "dbo.t", source, "-b", "10", "-m", "100", "-e", bad, "--format", "delimited")
+            proxy.order(what)
+            out, err = p.communicate(timeout=120)
+            proxy.close()
+            equal(p.returncode, 0, "exit, answer lost %s: %s" % (what, err))
+            equal(count(rack), (30, 30), "rows")
+            equal(open(bad).read(), 30 * rejects, "reject file")
+            equal(len(open(bad + ".json").readlines()), 30, "reasons")
+
+
 def test_lost_answer_to_the_only_commit_of_a_stream(rack):
     """stdin cannot be read again: the ledger is asked what became of it."""
     for what, code, rows in (("after", 0, 40), ("before", 1, 0)):

@@ -79,13 +79,30 @@ static char *shape_text(const struct cat_table *t)
     return text;
 }
 
-static bool type_named(const char *name, struct sqltype *out)
+static bool take_number(const char **p, int32_t *out)
 {
-    for (int i = TY_BIT; i < TY_COUNT; i++)
-        if (strcmp(type_info((enum type_id)i)->name, name) == 0) {
+    char *end;
+
+    *out = (int32_t)strtol(*p, &end, 10);
+    if (end == *p || (*end != ' ' && *end != ';'))
+        return false;
+    *p = end + 1;
+    return true;
+}
+
+static bool take_type(const char **p, struct sqltype *out)
+{
+    size_t n = strcspn(*p, " ");
+
+    for (int i = TY_BIT; i < TY_COUNT; i++) {
+        const char *name = type_info((enum type_id)i)->name;
+
+        if (strlen(name) == n && memcmp(name, *p, n) == 0 && (*p)[n] == ' ') {
             *out = type_of((enum type_id)i);
+            *p += n + 1;
             return true;
         }
+    }
     return false;
 }
 
@@ -100,18 +117,15 @@ static bool shape_parse(const char *text, struct shape *out)
     out->types = calloc(most + 1, sizeof(*out->types));
     while (out->ids != NULL && out->types != NULL && *text != '\0' && out->n < most) {
         struct sqltype *type = &out->types[out->n];
-        char name[40];
-        int id, precision, scale, bytes, length = 0;
+        int32_t precision, scale;
 
-        if (sscanf(text, "%d %39s %d %d %d;%n", &id, name, &precision, &scale, &bytes,
-                   &length) != 5 ||
-            length == 0 || !type_named(name, type))
+        if (!take_number(&text, &out->ids[out->n]) || !take_type(&text, type) ||
+            !take_number(&text, &precision) || !take_number(&text, &scale) ||
+            !take_number(&text, &type->max_bytes))
             break;
         type->precision = (uint8_t)precision;
         type->scale = (uint8_t)scale;
-        type->max_bytes = bytes;
-        out->ids[out->n++] = id;
-        text += length;
+        out->n++;
     }
     if (out->types != NULL && *text == '\0' && out->n == most)
         return true;
