@@ -40,30 +40,6 @@ void fr_utf8_mend(char *text)
     }
 }
 
-static size_t put_utf8(uint32_t ch, char *out)
-{
-    if (ch < 0x80) {
-        out[0] = (char)ch;
-        return 1;
-    }
-    if (ch < 0x800) {
-        out[0] = (char)(0xC0 | ch >> 6);
-        out[1] = (char)(0x80 | (ch & 0x3F));
-        return 2;
-    }
-    if (ch < 0x10000) {
-        out[0] = (char)(0xE0 | ch >> 12);
-        out[1] = (char)(0x80 | (ch >> 6 & 0x3F));
-        out[2] = (char)(0x80 | (ch & 0x3F));
-        return 3;
-    }
-    out[0] = (char)(0xF0 | ch >> 18);
-    out[1] = (char)(0x80 | (ch >> 12 & 0x3F));
-    out[2] = (char)(0x80 | (ch >> 6 & 0x3F));
-    out[3] = (char)(0x80 | (ch & 0x3F));
-    return 4;
-}
-
 bool fr_utf16_decode(const char *text, size_t n, char **out, size_t *out_bytes)
 {
     const unsigned char *p = (const unsigned char *)text;
@@ -89,7 +65,7 @@ bool fr_utf16_decode(const char *text, size_t n, char **out, size_t *out_bytes)
         } else {
             ok = ch < 0xD800 || ch > 0xDFFF;
         }
-        at += ok ? put_utf8(ch, to + at) : 0;
+        at += ok ? fr_utf8_put(ch, to + at) : 0;
     }
     if (to == NULL || !ok) {
         free(to);

@@ -38,6 +38,31 @@ static inline size_t fr_utf8_take(const unsigned char *p, size_t n, uint32_t *ou
     return 0;
 }
 
+/* A character of at most U+10FFFF, no surrogate, as 1 to 4 bytes at out: how many. */
+static inline size_t fr_utf8_put(uint32_t ch, char *out)
+{
+    if (ch < 0x80) {
+        out[0] = (char)ch;
+        return 1;
+    }
+    if (ch < 0x800) {
+        out[0] = (char)(0xC0 | ch >> 6);
+        out[1] = (char)(0x80 | (ch & 0x3F));
+        return 2;
+    }
+    if (ch < 0x10000) {
+        out[0] = (char)(0xE0 | ch >> 12);
+        out[1] = (char)(0x80 | (ch >> 6 & 0x3F));
+        out[2] = (char)(0x80 | (ch & 0x3F));
+        return 3;
+    }
+    out[0] = (char)(0xF0 | ch >> 18);
+    out[1] = (char)(0x80 | (ch >> 12 & 0x3F));
+    out[2] = (char)(0x80 | (ch >> 6 & 0x3F));
+    out[3] = (char)(0x80 | (ch & 0x3F));
+    return 4;
+}
+
 bool fr_utf8_is_valid(const char *text);
 
 /* Make the text well-formed in place: a malformed byte becomes '?', a character cut off

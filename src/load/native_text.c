@@ -1,6 +1,8 @@
 /* Native values as text, for columns of another type and for messages. */
 #include "load/native.h"
 
+#include "base/utf8.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -266,30 +268,6 @@ size_t fr_native_text(enum fr_host_type type, const char *p, size_t n,
     }
 }
 
-static size_t put_utf8(uint32_t ch, char *out)
-{
-    if (ch < 0x80) {
-        out[0] = (char)ch;
-        return 1;
-    }
-    if (ch < 0x800) {
-        out[0] = (char)(0xC0 | ch >> 6);
-        out[1] = (char)(0x80 | (ch & 0x3F));
-        return 2;
-    }
-    if (ch < 0x10000) {
-        out[0] = (char)(0xE0 | ch >> 12);
-        out[1] = (char)(0x80 | (ch >> 6 & 0x3F));
-        out[2] = (char)(0x80 | (ch & 0x3F));
-        return 3;
-    }
-    out[0] = (char)(0xF0 | ch >> 18);
-    out[1] = (char)(0x80 | (ch >> 12 & 0x3F));
-    out[2] = (char)(0x80 | (ch >> 6 & 0x3F));
-    out[3] = (char)(0x80 | (ch & 0x3F));
-    return 4;
-}
-
 bool fr_native_utf8(const char *p, size_t n, char *out, size_t *out_bytes, size_t *bad)
 {
     size_t at = 0;
@@ -307,7 +285,7 @@ bool fr_native_utf8(const char *p, size_t n, char *out, size_t *out_bytes, size_
             ch = 0x10000 + ((ch - HIGH) << 10) + (low - LOW);
             i += 2;
         }
-        at += put_utf8(ch, out + at);
+        at += fr_utf8_put(ch, out + at);
     }
     *out_bytes = at;
     return true;

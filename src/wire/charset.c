@@ -11,28 +11,8 @@ enum { REPLACEMENT = 0xFFFD, CODE_PAGE_UTF8 = 65001, CODE_PAGE_DEFAULT = 1252 };
 static bool add_character(struct fr_buf *out, uint32_t c)
 {
     char b[4];
-    size_t n;
 
-    if (c < 0x80) {
-        b[0] = (char)c;
-        n = 1;
-    } else if (c < 0x800) {
-        b[0] = (char)(0xC0 | c >> 6);
-        b[1] = (char)(0x80 | (c & 0x3F));
-        n = 2;
-    } else if (c < 0x10000) {
-        b[0] = (char)(0xE0 | c >> 12);
-        b[1] = (char)(0x80 | (c >> 6 & 0x3F));
-        b[2] = (char)(0x80 | (c & 0x3F));
-        n = 3;
-    } else {
-        b[0] = (char)(0xF0 | c >> 18);
-        b[1] = (char)(0x80 | (c >> 12 & 0x3F));
-        b[2] = (char)(0x80 | (c >> 6 & 0x3F));
-        b[3] = (char)(0x80 | (c & 0x3F));
-        n = 4;
-    }
-    return fr_buf_add(out, b, n);
+    return fr_buf_add(out, b, fr_utf8_put(c, b));
 }
 
 bool wire_add_utf16(struct fr_buf *out, const unsigned char *p, size_t n)

@@ -8,6 +8,7 @@ libfrserver_a_SOURCES += \
 	src/server/store/latch.c src/server/store/latch.h \
 	src/server/store/io_stats.c src/server/store/io_stats.h \
 	src/server/store/segment.c src/server/store/segment.h \
+	src/server/store/segment_shape.c src/server/store/segment_shape.h \
 	src/server/store/segment_files.c src/server/store/segment_files.h \
 	src/server/store/bulk.c src/server/store/bulk.h \
 	src/server/store/ddl.c src/server/store/ddl.h src/server/store/ddl_priv.h \

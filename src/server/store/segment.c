@@ -1,9 +1,9 @@
 /* segment.c - spools as parts of heaps. See segment.h. */
 #include "server/store/segment.h"
 
-#include "base/buf.h"
 #include "server/store/catalog_priv.h"
 #include "server/store/segment_files.h"
+#include "server/store/segment_shape.h"
 #include "server/tsql/dml.h"
 
 #include <stdio.h>
@@ -16,7 +16,6 @@ enum {
     PATH_BYTES = 4400,
     MAX_COLUMN_ID = 1024,
     SEG_TABLE_BYTES = MAX_COLUMN_ID * 7 + 64,
-    SHAPE_MAX_BYTES = 256 * 1024,
     HIDDEN_COLUMNS = 2 /* of the virtual table: table_id, db_id */
 };
 
@@ -40,110 +39,6 @@ bool segment_suits(const struct cat_table *t)
     for (size_t i = 0; i < t->ncolumns; i++)
         if (t->columns[i].type.id == TY_ROWVERSION || t->columns[i].id > MAX_COLUMN_ID)
             return false;
-    return true;
-}
-
-/* ---- what the rows look like ---- */
-
-/* Columns of a segment's rows, in their order.  It is kept with each segment: a statement
- * may read it in a snapshot that is older than the catalog it knows. */
-struct shape {
-    size_t n;
-    int32_t *ids;
-    struct sqltype *types;
-};
-
-static void shape_free(struct shape *s)
-{
-    free(s->ids);
-    free(s->types);
-    memset(s, 0, sizeof(*s));
-}
-
-/* "id name precision scale bytes;" for each column */
-static char *shape_text(const struct cat_table *t)
-{
-    struct fr_buf out;
-    char *text;
-
-    fr_buf_init(&out, SHAPE_MAX_BYTES);
-    for (size_t i = 0; i < t->ncolumns; i++) {
-        const struct sqltype *type = &t->columns[i].type;
-
-        fr_buf_printf(&out, "%d %s %d %d %d;", (int)t->columns[i].id,
-                      type_info(type->id)->name, type->precision, type->scale,
-                      (int)type->max_bytes);
-    }
-    text = strdup(fr_buf_text(&out));
-    fr_buf_free(&out);
-    return text;
-}
-
-static bool take_number(const char **p, int32_t *out)
-{
-    char *end;
-
-    *out = (int32_t)strtol(*p, &end, 10);
-    if (end == *p || (*end != ' ' && *end != ';'))
-        return false;
-    *p = end + 1;
-    return true;
-}
-
-static bool take_type(const char **p, struct sqltype *out)
-{
-    size_t n = strcspn(*p, " ");
-
-    for (int i = TY_BIT; i < TY_COUNT; i++) {
-        const char *name = type_info((enum type_id)i)->name;
-
-        if (strlen(name) == n && memcmp(name, *p, n) == 0 && (*p)[n] == ' ') {
-            *out = type_of((enum type_id)i);
-            *p += n + 1;
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool shape_parse(const char *text, struct shape *out)
-{
-    size_t most = 0;
-
-    memset(out, 0, sizeof(*out));
-    for (const char *p = text; *p != '\0'; p++)
-        most += *p == ';' ? 1 : 0;
-    out->ids = calloc(most + 1, sizeof(*out->ids));
-    out->types = calloc(most + 1, sizeof(*out->types));
-    while (out->ids != NULL && out->types != NULL && *text != '\0' && out->n < most) {
-        struct sqltype *type = &out->types[out->n];
-        int32_t precision, scale;
-
-        if (!take_number(&text, &out->ids[out->n]) || !take_type(&text, type) ||
-            !take_number(&text, &precision) || !take_number(&text, &scale) ||
-            !take_number(&text, &type->max_bytes))
-            break;
-        type->precision = (uint8_t)precision;
-        type->scale = (uint8_t)scale;
-        out->n++;
-    }
-    if (out->types != NULL && *text == '\0' && out->n == most)
-        return true;
-    shape_free(out);
-    return false;
-}
-
-static bool shape_fits(const struct shape *s, const struct cat_table *t)
-{
-    if (s->n != t->ncolumns)
-        return false;
-    for (size_t i = 0; i < s->n; i++) {
-        const struct sqltype *a = &s->types[i], *b = &t->columns[i].type;
-
-        if (s->ids[i] != t->columns[i].id || a->id != b->id || a->scale != b->scale ||
-            a->precision != b->precision || a->max_bytes != b->max_bytes)
-            return false;
-    }
     return true;
 }
 
@@ -172,7 +67,7 @@ bool segment_publish(struct database *db, struct spool *rows, char **name,
 bool segment_add(struct binder *b, const struct cat_table *t, const struct spool *rows,
                  const char *name)
 {
-    char *shape = shape_text(t);
+    char *shape = segment_shape_text(t);
     sqlite3_stmt *st;
     int rc;
 
@@ -377,12 +272,12 @@ static int list_load(struct handle *h, const char *schema, int32_t table_id,
 
 /* shape: the caller's to free in every case. */
 static struct spool *open_segment(struct database *db, const struct segment *s,
-                                  struct shape *shape, struct sqlerr *e)
+                                  struct segment_shape *shape, struct sqlerr *e)
 {
     char path[PATH_BYTES];
     struct spool *out;
 
-    if (!shape_parse(s->shape, shape)) {
+    if (!segment_shape_parse(s->shape, shape)) {
         sqlerr_setf(e, 824, 21, "The columns of the segment %s are not known.", s->file);
         return NULL;
     }
@@ -401,18 +296,18 @@ static struct spool *open_segment(struct database *db, const struct segment *s,
 static bool fold_one(struct row_writer *w, const struct segment *s, struct value *row)
 {
     struct binder *b = w->b;
-    struct shape shape = {0};
+    struct segment_shape shape = {0};
     struct spool *rows = open_segment(handle_database(b->h), s, &shape, b->e);
     bool ok = rows != NULL;
     int got = 0;
 
-    if (ok && !shape_fits(&shape, w->t))
+    if (ok && !segment_shape_fits(&shape, w->t))
         ok =
             sqlerr_setf(b->e, 824, 21, "The segment %s does not fit its table.", s->file);
     while (ok && (got = spool_next(rows, row, b->e)) == 1)
         ok = writer_insert(w, row, NULL);
     spool_free(&rows);
-    shape_free(&shape);
+    segment_shape_free(&shape);
     return ok && got == 0;
 }
 
@@ -516,7 +411,7 @@ struct seg_cursor {
     struct segment_list list;
     size_t at; /* segment under way */
     struct spool *rows;
-    struct shape shape; /* of it */
+    struct segment_shape shape; /* of it */
     struct value *row;
     int16_t cell[MAX_COLUMN_ID + 1]; /* of a column id, -1 = none */
     int64_t rowid;
@@ -593,7 +488,7 @@ static int seg_open(sqlite3_vtab *vt, sqlite3_vtab_cursor **out)
 static void close_rows(struct seg_cursor *c)
 {
     spool_free(&c->rows);
-    shape_free(&c->shape);
+    segment_shape_free(&c->shape);
     free(c->row);
     c->row = NULL;
 }
