@@ -1,12 +1,16 @@
 #!/usr/bin/python3
-"""bench_streams - one bulk stream against many into the same heap of fullrackd: CPU of the server a row, and rows a second.
+"""bench_streams - bulk streams into the same heap of fullrackd: CPU of the server a row, and rows a second.
 
-  bench_streams.py [--rows N] [--batches N] [--streams N] [--repeat N] [--transactions] [--json]      run in the build folder (make bench)
+  bench_streams.py [--compare-discard] [--rows N] [--batches N] [--streams N] [--repeat N] [--transactions] [--json]
+                                                                                                    run in the build folder (make bench)
 
 A batch of LineItem rows is encoded once, by fullrack itself (its wire engine, through a port that keeps what it sends), and then only
 replayed: by one connection, one batch after the other, and by many at once, as many batches in all.  So the server alone is measured.
 Each batch is committed for itself and becomes a segment; with --transactions it is a transaction, as fullrack sends it.  Figures are
 ratios of medians, one run of each kind after the other.
+
+With --compare-discard, the same streams (two of them by default) go to a server that stores the rows and to one that only decodes,
+checks and counts them (--discard), in turn: what storing costs.
 """
 import argparse, json, os, re, shutil, socket, statistics, subprocess, sys, tempfile, threading, time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "integration"))
@@ -59,10 +63,11 @@ class Keeper:
 
 
 class Server:
-    def __init__(self, tmp):
+    def __init__(self, tmp, discard=False):
+        self.discard = discard
         self.env = dict(os.environ, FULLRACKD_PASSWORD="Bench-1", FULLRACK_PASSWORD="Bench-1")
-        self.process = subprocess.Popen([os.path.join(BUILD, "fullrackd"), "--listen", "127.0.0.1:0", "--data", tmp + "/data", "--user", "sa"],
-                                        stdout=subprocess.PIPE, text=True, env=self.env)
+        self.process = subprocess.Popen([os.path.join(BUILD, "fullrackd"), "--listen", "127.0.0.1:0", "--data", tmp, "--user", "sa",
+                                         *(["--discard"] if discard else [])], stdout=subprocess.PIPE, text=True, env=self.env)
         self.port = int(re.search(r":(\d+)$", self.process.stdout.readline().strip()).group(1))
         self.clock = ~self.process.pid << 3 | 2     # clock_getcpuclockid(3): the process's CPU
 
@@ -75,6 +80,14 @@ class Server:
 
     def cpu(self):
         return time.clock_gettime(self.clock)
+
+    def make_table(self):
+        self.run("query", "CREATE DATABASE b", database=False)
+        self.run("query", TABLE)
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()
 
 
 def replay(t, sql, stream, batches, transactions, want):
@@ -104,50 +117,67 @@ def measure(server, sql, stream, a, streams):
     for t in connections:
         t.close()
     rows = a.rows * a.batches
-    if ("info", 0, str(rows)) not in got:
+    if ("info", 0, str(0 if server.discard else rows)) not in got:
         sys.exit("not %d rows: %r" % (rows, got))
     return {"cpu_us": cpu * 1e6 / rows, "rows_s": rows / wall}
 
 
+def record(server, tmp, rows):
+    """A batch of LineItem as fullrack sends it: INSERT BULK, and its stream."""
+    subprocess.run([os.path.join(BUILD, "fullrack"), "gen", "lineitem", "-q", "--rows", str(rows), "--dir", tmp], check=True)
+    keeper = Keeper(server.port)
+    server.run("load", "dbo.lineitem", tmp + "/lineitem.1.tbl", "-t", "|", "-q", "--engine", "wire", "-b", "0", port=keeper.port)
+    return keeper.stream()
+
+
+def ways(a, server, discarding):
+    """What is compared: name, server, streams; the second is measured against the first."""
+    if a.compare_discard:
+        return ("discarded", discarding, a.streams), ("stored", server, a.streams)
+    return ("one", server, 1), ("many", server, a.streams)
+
+
 def main():
     ap = argparse.ArgumentParser()
+    ap.add_argument("--compare-discard", action="store_true", help="stored against discarded, instead of many streams against one")
     ap.add_argument("--rows", type=int, default=60000, help="of a batch")
     ap.add_argument("--batches", type=int, default=64, help="in all, of each run")
-    ap.add_argument("--streams", type=int, default=16)
+    ap.add_argument("--streams", type=int, help="2 with --compare-discard, else 16")
     ap.add_argument("--repeat", type=int, default=5)
     ap.add_argument("--transactions", action="store_true")
     ap.add_argument("--json", action="store_true")
     a = ap.parse_args()
+    a.streams = a.streams or (2 if a.compare_discard else 16)
     a.batches -= a.batches % a.streams
     tmp = tempfile.mkdtemp(prefix="fullrack-bench-")
-    server = Server(tmp)
+    server = Server(tmp + "/data")
+    discarding = Server(tmp + "/discard", discard=True) if a.compare_discard else None
     try:
-        server.run("query", "CREATE DATABASE b", database=False)
-        server.run("query", TABLE)
-        subprocess.run([os.path.join(BUILD, "fullrack"), "gen", "lineitem", "-q", "--rows", str(a.rows), "--dir", tmp], check=True)
-        keeper = Keeper(server.port)
-        server.run("load", "dbo.lineitem", tmp + "/lineitem.1.tbl", "-t", "|", "-q", "--engine", "wire", "-b", "0", port=keeper.port)
-        sql, stream = keeper.stream()
-        runs = {1: [], a.streams: []}
+        for s in filter(None, (server, discarding)):
+            s.make_table()
+        sql, stream = record(server, tmp, a.rows)
+        compared = ways(a, server, discarding)
+        runs = {name: [] for name, _, _ in compared}
         for _ in range(a.repeat):
-            for n in runs:
-                runs[n].append(measure(server, sql, stream, a, n))
+            for name, on, n in compared:
+                runs[name].append(measure(on, sql, stream, a, n))
         out = {"rows": a.rows, "batches": a.batches, "streams": a.streams, "bytes_a_row": len(stream) / a.rows}
-        for n, name in ((1, "one"), (a.streams, "many")):
-            out[name] = {k: statistics.median(r[k] for r in runs[n]) for k in ("cpu_us", "rows_s")}
-        out["cpu_ratio"] = out["many"]["cpu_us"] / out["one"]["cpu_us"]
-        out["throughput_ratio"] = out["many"]["rows_s"] / out["one"]["rows_s"]
+        for name in runs:
+            out[name] = {k: statistics.median(r[k] for r in runs[name]) for k in ("cpu_us", "rows_s")}
+        base, other = (out[name] for name in runs)
+        out["cpu_ratio"] = other["cpu_us"] / base["cpu_us"]
+        out["throughput_ratio"] = other["rows_s"] / base["rows_s"]
         if a.json:
             print(json.dumps(out))
-        else:
-            print("%d batches of %d rows of %.0f bytes, median of %d" % (a.batches, a.rows, out["bytes_a_row"], a.repeat))
-            for n, name in ((1, "one"), (a.streams, "many")):
-                print("%3d stream%s  %.3f us of the server's CPU a row, %.2f million rows/s" % (
-                    n, " " if n == 1 else "s", out[name]["cpu_us"], out[name]["rows_s"] / 1e6))
-            print("CPU a row: %.2f times that of one stream; throughput: %.2f times" % (out["cpu_ratio"], out["throughput_ratio"]))
+            return
+        print("%d batches of %d rows of %.0f bytes, median of %d" % (a.batches, a.rows, out["bytes_a_row"], a.repeat))
+        for name, _, n in compared:
+            print("%-9s %3d stream%s  %.3f us of the server's CPU a row, %.2f million rows/s" % (
+                name, n, " " if n == 1 else "s", out[name]["cpu_us"], out[name]["rows_s"] / 1e6))
+        print("%s : %s  CPU a row %.2f, rows a second %.2f" % (*reversed(list(runs)), out["cpu_ratio"], out["throughput_ratio"]))
     finally:
-        server.process.terminate()
-        server.process.wait()
+        for s in filter(None, (server, discarding)):
+            s.stop()
         shutil.rmtree(tmp, ignore_errors=True)
 
 

@@ -246,6 +246,46 @@ def test_slow_and_wrong_logins(r):
     lives(r)
 
 
+def sent_as(kind, value):
+    """COLMETADATA of one column of that type, and a row with that value."""
+    return b"\x81\1\0" + struct.pack("<IH", 0, 9) + kind + b"\0" + b"\xd1" + value
+
+
+def test_streams_of_other_types(r):
+    """What COLMETADATA says counts, not what INSERT BULK declared: no value is taken for one of another type."""
+    latin = bytes.fromhex("0904d00034")
+    kinds = {
+        "int": (bytes([0x26, 4]), b"\4" + struct.pack("<i", 7)),
+        "bigint": (bytes([0x26, 8]), b"\x08" + struct.pack("<q", 0x4141414141414141)),
+        "decimal": (bytes([0x6A, 17, 38, 0]), b"\x11\1" + (5 << 64 | 0x1234567).to_bytes(16, "little")),
+        "float": (bytes([0x6D, 8]), b"\x08" + struct.pack("<d", 1e300)),
+        "datetime": (bytes([0x6F, 8]), b"\x08" + struct.pack("<iI", 40000, 1)),
+        "datetimeoffset": (bytes([0x2B, 7]), b"\x0a" + bytes(5) + bytes([1, 2, 3]) + struct.pack("<h", 60)),
+        "guid": (bytes([0x24, 16]), b"\x10" + b"g" * 16),
+        "varchar": (bytes([0xA7]) + struct.pack("<H", 8000) + latin, struct.pack("<H", 3000) + b"v" * 3000),
+        "nvarchar": (bytes([0xE7]) + struct.pack("<H", 8000) + latin, struct.pack("<H", 2) + text("7")),
+        "varbinary": (bytes([0xA5]) + struct.pack("<H", 8000), struct.pack("<H", 2000) + b"b" * 2000),
+        "text": (bytes([0x23]) + struct.pack("<I", 100) + latin + b"\0\0", b"\1pTIMESTMP" + struct.pack("<I", 3) + b"txt"),
+    }
+    fits = {("int", "int"): 7, ("bigint", "int"): 7, ("varchar(10)", "int"): "7", ("nvarchar(10)", "nvarchar"): "7", ("int", "nvarchar"): 7,
+            ("varchar(10)", "text"): "txt", ("char(5)", "nvarchar"): "7    ", ("decimal(10,2)", "int"): 7, ("float", "float"): 1e300}
+    columns = ("bit", "int", "bigint", "decimal(10,2)", "money", "float", "date", "datetime", "datetimeoffset", "uniqueidentifier", "char(5)",
+               "varchar(10)", "nvarchar(10)", "varchar(max)", "binary(3)", "varbinary(max)", "xml")
+    with Beside(r):
+        for column in columns:
+            r.sql("DROP TABLE IF EXISTS dbo.other CREATE TABLE dbo.other (a %s NULL)" % column)
+            for name, (kind, value) in kinds.items():
+                with_them = raw(r, database="t")
+                with_them.query("TRUNCATE TABLE dbo.other")
+                with_them.query("INSERT BULK dbo.other (a %s)" % column)
+                with_them.send(7, sent_as(kind, value))
+                answer = with_them.answer()
+                with_them.close()
+                check(answer[-1][0] == "done" and (answer[-1][2] == 1 or answer[0][0] == "error"), "%s sent for %s" % (name, column), answer)
+                if (column, name) in fits:
+                    equal(r.sql("SELECT a FROM dbo.other"), [(fits[column, name],)], "%s sent for %s" % (name, column))
+
+
 def test_endless_message(r):
     """Empty packets that never end a message, sent as fast as they are taken: closed long before --login-timeout."""
     for first in (b"", PRELOGIN):

@@ -220,6 +220,13 @@ size_t session_bulk_columns(const struct session *s, const struct result_column 
     return s->bulk_columns;
 }
 
+void session_bulk_types(struct session *s, const struct sqltype *types, size_t n)
+{
+    (void)s;
+    (void)types;
+    (void)n;
+}
+
 bool session_bulk_row(struct session *s, const struct value *values, size_t n)
 {
     s->rows++;

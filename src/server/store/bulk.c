@@ -31,7 +31,7 @@ enum default_kind { DEFAULT_NONE, DEFAULT_CONSTANT, DEFAULT_EVERY_ROW };
 
 struct stream_column {
     size_t column;  /* of the table; SIZE_MAX: read and dropped */
-    bool alike;     /* the declared type is stored as the column's */
+    bool alike;     /* values of the stream's type are stored as they are */
     bool padded;    /* char, nchar, binary */
     int32_t length; /* TYPE_MAX: no limit to look at */
     char *scratch;  /* a padded value */
@@ -234,6 +234,17 @@ size_t bulk_columns(struct session *s, const struct result_column **cols)
 
     *cols = l == NULL ? NULL : l->cols;
     return l == NULL ? 0 : l->ncols;
+}
+
+/* A value is stored as it came only where its own type says that it may be. */
+void bulk_types(struct session *s, const struct sqltype *types, size_t n)
+{
+    struct bulk_load *l = *session_bulk_load(s);
+
+    for (size_t i = 0; l != NULL && i < n && i < l->ncols; i++)
+        if (l->stream[i].column != SIZE_MAX)
+            l->stream[i].alike =
+                types_stored_alike(&types[i], &l->t->columns[l->stream[i].column].type);
 }
 
 /* ---- rows ---- */

@@ -97,6 +97,19 @@ static enum bulk_end read_column(struct bulk *b, size_t i)
     return tds_read_u8(r, &name) && tds_skip(r, 2u * name) ? BULK_WHOLE : BULK_LOST;
 }
 
+/* What is sent need not be what was declared: the session looks at values by these. */
+static bool tell_types(const struct bulk *b)
+{
+    struct sqltype *types = calloc(b->n + 1, sizeof *types);
+
+    for (size_t i = 0; types != NULL && i < b->n; i++)
+        types[i] = b->wts[i].type;
+    if (types != NULL)
+        session_bulk_types(b->c->session, types, b->n);
+    free(types);
+    return types != NULL;
+}
+
 static enum bulk_end read_columns(struct bulk *b)
 {
     struct tds_reader *r = &b->c->r;
@@ -119,6 +132,10 @@ static enum bulk_end read_columns(struct bulk *b)
 
         if (end != BULK_WHOLE)
             return end;
+    }
+    if (!tell_types(b)) {
+        sqlerr_set(&b->e, 701, "default");
+        return fail(b);
     }
     return BULK_WHOLE;
 }

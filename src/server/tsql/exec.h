@@ -211,6 +211,7 @@ void session_store_rollback_to(struct session *s, uint64_t mark);
  * these. */
 bool bulk_open(struct exec_ctx *ctx, const struct bulk_stmt *st);
 size_t bulk_columns(struct session *s, const struct result_column **cols);
+void bulk_types(struct session *s, const struct sqltype *types, size_t n);
 bool bulk_row(struct session *s, const struct value *values, size_t n);
 /* ctx->rows: how many; complete false: nothing is kept. Outside a transaction it commits.
  */

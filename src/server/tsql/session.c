@@ -420,6 +420,11 @@ size_t session_bulk_columns(const struct session *s, const struct result_column 
     return bulk_columns((struct session *)(uintptr_t)s, cols);
 }
 
+void session_bulk_types(struct session *s, const struct sqltype *types, size_t n)
+{
+    bulk_types(s, types, n);
+}
+
 bool session_bulk_row(struct session *s, const struct value *values, size_t n)
 {
     return bulk_row(s, values, n);

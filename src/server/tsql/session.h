@@ -61,6 +61,9 @@ bool session_transaction(struct session *s, enum session_tran what, const char *
  */
 bool session_bulk_pending(const struct session *s);
 size_t session_bulk_columns(const struct session *s, const struct result_column **cols);
+/* The types that the stream itself gives its columns, which may be others than declared;
+   before the first row.  Without it rows are taken to be of the declared types. */
+void session_bulk_types(struct session *s, const struct sqltype *types, size_t n);
 bool session_bulk_row(struct session *s, const struct value *values, size_t n);
 /* complete: the stream was whole; false: attention or broken, nothing is kept. */
 bool session_bulk_end(struct session *s, bool complete);
