@@ -109,13 +109,15 @@ struct fr_column {
     bool has_default;
 };
 
-enum { FR_CELL_NULL = -1 };
+/* Slack: so much may be written behind a value, in a cell or in the message, by those who
+ * copy more than they need because it is quicker. */
+enum { FR_CELL_NULL = -1, FR_BULK_SLACK_BYTES = 64 };
 
 struct fr_cell {
     int32_t *length; /* FR_CELL_NULL or bytes */
     unsigned char
         *data; /* behind it; NULL while the column takes no value from the file */
-    size_t capacity_bytes;
+    size_t capacity_bytes; /* FR_BULK_SLACK_BYTES more are there */
 };
 
 struct fr_bulk_options {
@@ -138,13 +140,14 @@ struct fr_bulk_ops {
     /* Send the row in the cells. */
     fr_status (*send)(struct fr_bulk *b, struct fr_err *err);
     /*
-     * For rows written right into the message, where fr_bulk.direct_bytes is not 0. room:
-     * direct_bytes of memory in which the next row's columns may be written, as the
-     * stream has them; asked for and written again where a row is given up.  encode:
-     * write the value in a cell at `at`; returns behind it.  commit: the row ends at
-     * `end`.
+     * For rows written right into the message, where fr_bulk.direct_bytes is not 0.
+     * room: *bytes of memory, at least direct_bytes, in which rows may be written as the
+     * stream has them, direct_mark in front of each; asked for and written again where a
+     * row is given up.  encode: write the value in a cell at `at`; returns behind it.
+     * commit: whole rows end at `end`.
      */
-    fr_status (*room)(struct fr_bulk *b, unsigned char **at, struct fr_err *err);
+    fr_status (*room)(struct fr_bulk *b, unsigned char **at, size_t *bytes,
+                      struct fr_err *err);
     unsigned char *(*encode)(const struct fr_bulk *b, size_t column, unsigned char *at);
     void (*commit)(struct fr_bulk *b, const unsigned char *end);
     /* End the stream; *rows: what the server says it copied.  Frees b in every case. */
@@ -158,8 +161,9 @@ struct fr_bulk {
     struct fr_cell *cells; /* one per column of the table, in column_id order */
     size_t columns;
     uint64_t bytes_sent; /* payload bytes handed to the engine */
-    size_t direct_bytes; /* most that a row takes, and 16 that may be written behind it; 0
-                            = rows go by their cells only */
+    size_t direct_bytes;       /* most that a row takes, and FR_BULK_SLACK_BYTES; 0 = rows
+                                  go by their cells only */
+    unsigned char direct_mark; /* what a row begins with */
 };
 
 struct fr_bulk_target {

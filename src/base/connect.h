@@ -17,6 +17,10 @@ enum fr_encrypt {
     FR_ENCRYPT_REQUIRE /* everything, or no connection */
 };
 
+/* Of a session for bulk copies: fewer system calls; the most some servers take under
+ * TLS. */
+enum { FR_BULK_PACKET_BYTES = 16383 };
+
 struct fr_connect {
     const char *server;
     const char *user;
@@ -26,7 +30,7 @@ struct fr_connect {
     const char *session_options; /* SQL run after the login; NULL = none */
     const char *ca_file;         /* PEM; NULL = certificates are not checked */
     enum fr_encrypt encrypt;
-    uint32_t packet_bytes;         /* 0 = default */
+    uint32_t packet_bytes;         /* 0 = the protocol's default, or that of bulk copies */
     uint32_t tcp_timeout_ms;       /* unacknowledged data for so long = connection lost;
                                       0 = system's */
     uint32_t login_timeout_ms;     /* 0 = none */

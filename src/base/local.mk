@@ -5,6 +5,7 @@ libfrbase_a_SOURCES = \
 	src/base/buf.c src/base/buf.h \
 	src/base/num.c src/base/num.h \
 	src/base/clock.c src/base/clock.h \
+	src/base/cpu.c src/base/cpu.h \
 	src/base/secret.c src/base/secret.h \
 	src/base/utf8.c src/base/utf8.h \
 	src/base/letter.c src/base/letter.h \

@@ -63,6 +63,24 @@ static inline size_t fr_utf8_put(uint32_t ch, char *out)
     return 4;
 }
 
+/* The same as 2 or 4 bytes of UTF-16LE. */
+static inline size_t fr_utf16_put(uint32_t ch, unsigned char *out)
+{
+    size_t n = 2;
+
+    if (ch >= 0x10000) {
+        uint32_t high = 0xD800 + ((ch - 0x10000) >> 10);
+
+        *out++ = (unsigned char)high;
+        *out++ = (unsigned char)(high >> 8);
+        ch = 0xDC00 + ((ch - 0x10000) & 0x3FF);
+        n = 4;
+    }
+    out[0] = (unsigned char)ch;
+    out[1] = (unsigned char)(ch >> 8);
+    return n;
+}
+
 bool fr_utf8_is_valid(const char *text);
 
 /* Make the text well-formed in place: a malformed byte becomes '?', a character cut off

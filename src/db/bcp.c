@@ -2,6 +2,8 @@
 
 #include "db/connect.h"
 
+#include <endian.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,16 +39,24 @@ static void translate_decimal(const unsigned char *cell, unsigned char *library)
     static const uint8_t magnitude_bytes[39] = {
         1, 1, 1,  2,  2,  3,  3,  3,  4,  4,  5,  5,  5,  6,  6,  7,  7,  8,  8, 8,
         9, 9, 10, 10, 10, 11, 11, 12, 12, 13, 13, 13, 14, 14, 15, 15, 15, 16, 16};
+    /* the magnitude, its first byte first, in the lower half; db-lib looks at as much of
+     * the array as the precision asks for */
+    unsigned char big[2 * sizeof((struct fr_decimal *)0)->magnitude] = {0};
+    const size_t bytes = sizeof((struct fr_decimal *)0)->magnitude;
     struct fr_decimal d;
-    DBNUMERIC n = {0};
+    uint64_t half[2];
 
     memcpy(&d, cell, sizeof d);
-    n.precision = d.precision;
-    n.scale = d.scale;
-    n.array[0] = d.negative;
-    for (uint8_t i = 0, bytes = magnitude_bytes[d.precision]; i < bytes; i++)
-        n.array[1 + i] = d.magnitude[bytes - 1 - i];
-    memcpy(library, &n, sizeof n);
+    memcpy(half, d.magnitude, sizeof half);
+    half[0] = htobe64(le64toh(half[0]));
+    half[1] = htobe64(le64toh(half[1]));
+    memcpy(big, &half[1], sizeof half[1]);
+    memcpy(big + sizeof half[1], &half[0], sizeof half[0]);
+    library[offsetof(DBNUMERIC, precision)] = d.precision;
+    library[offsetof(DBNUMERIC, scale)] = d.scale;
+    library[offsetof(DBNUMERIC, array)] = d.negative;
+    memcpy(library + offsetof(DBNUMERIC, array) + 1,
+           big + bytes - magnitude_bytes[d.precision], bytes);
 }
 
 static void translate_datetime(const unsigned char *cell, unsigned char *library)
@@ -164,7 +174,8 @@ static fr_status bind_empty(struct bcp_copy *c, size_t i, struct fr_err *err)
 static fr_status set_memory(struct bcp_copy *c, size_t i, size_t bytes,
                             struct fr_err *err)
 {
-    unsigned char *memory = realloc(c->columns[i].memory, bytes + 8);
+    unsigned char *memory =
+        realloc(c->columns[i].memory, bytes + 8 + FR_BULK_SLACK_BYTES);
     int32_t null = FR_CELL_NULL;
     bool fresh = c->columns[i].memory == NULL;
 

@@ -44,8 +44,9 @@ static fr_status open_at_level(const struct fr_connect *c, enum fr_encrypt level
     DBSETLVERSION(login, DBVERSION_74);
     if (c->database != NULL && c->database[0] != '\0')
         DBSETLDBNAME(login, c->database);
-    if (c->packet_bytes > 0)
-        DBSETLPACKET(login, (long)c->packet_bytes);
+    if (c->packet_bytes > 0 || c->for_bulk)
+        DBSETLPACKET(login, c->packet_bytes > 0 ? (long)c->packet_bytes
+                                                : (long)FR_BULK_PACKET_BYTES);
     if (c->for_bulk)
         BCP_SETL(login, TRUE);
     fr_db_sink_clear(sink);

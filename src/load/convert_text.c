@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { BMP_CHARACTERS = 0x10000, ASCII_LIMIT = 0x80 };
+enum { ASCII_LIMIT = 0x80 };
 
 static size_t ascii_prefix(const unsigned char *p, size_t n)
 {
@@ -117,12 +117,6 @@ enum fr_conversion fr_convert_char(const struct fr_converter *c, const char *p, 
     return got;
 }
 
-static void put_unit(unsigned char *out, uint32_t unit)
-{
-    out[0] = (unsigned char)unit;
-    out[1] = (unsigned char)(unit >> 8);
-}
-
 enum fr_conversion fr_convert_nchar(const struct fr_converter *c, const char *p, size_t n,
                                     struct fr_cell *cell, struct fr_reason *reason)
 {
@@ -139,21 +133,15 @@ enum fr_conversion fr_convert_nchar(const struct fr_converter *c, const char *p,
         return got;
     out = cell->data;
     ascii = ascii_prefix(in, n);
-    for (size_t i = 0; i < ascii; i++, out += 2)
-        put_unit(out, in[i]);
+    for (size_t i = 0; i < ascii; i++)
+        out += fr_utf16_put(in[i], out);
     for (size_t i = ascii; i < n;) {
         uint32_t ch;
         size_t bytes = fr_utf8_take(in + i, n - i, &ch);
 
         if (bytes == 0)
             return fr_refuse_utf8(reason, i);
-        if (ch >= BMP_CHARACTERS) {
-            put_unit(out, 0xD800 + ((ch - BMP_CHARACTERS) >> 10));
-            out += 2;
-            ch = 0xDC00 + ((ch - BMP_CHARACTERS) & 0x3FF);
-        }
-        put_unit(out, ch);
-        out += 2;
+        out += fr_utf16_put(ch, out);
         i += bytes;
     }
     *cell->length = (int32_t)(out - cell->data);

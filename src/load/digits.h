@@ -58,13 +58,13 @@ static inline uint64_t fr_digits_align(uint64_t v, size_t n)
     return v << shift | FR_DIGITS_ZEROS >> 1 >> (63 - shift);
 }
 
-/* Up to FR_DIGITS_MAX digits; `limit`: up to there may be read. */
+/* Up to FR_DIGITS_MAX digits; eight bytes from p on must be readable. */
 static inline __attribute__((always_inline)) bool
-fr_digits_read(const char *p, size_t n, const char *limit, uint64_t *out)
+fr_digits_read(const char *p, size_t n, uint64_t *out)
 {
     uint64_t low, high;
 
-    if (n - 1 >= FR_DIGITS_MAX || (size_t)(limit - p) < FR_DIGITS_MAX)
+    if (n - 1 >= FR_DIGITS_MAX)
         return false;
     if (n <= 8) {
         low = fr_digits_align(fr_digits_load(p), n);
@@ -91,39 +91,6 @@ static inline bool fr_digits_read_few(const char *p, size_t n, uint64_t *out)
     }
     *out = v;
     return bad == 0;
-}
-
-/* YYYY-MM-DD as days since 1900-01-01; false: another form, or no such date. */
-static inline bool fr_digits_read_date(const char *p, int32_t *days)
-{
-    static const uint8_t month_days[16] = {0,  31, 28, 31, 30, 31, 30, 31,
-                                           31, 30, 31, 30, 31, 0,  0,  0};
-    uint64_t v = fr_digits_load(p);
-    unsigned year, month, day, d1, d2, era_year;
-
-    if ((v >> 32 & 0xFF) != '-' || (v >> 56) != '-')
-        return false;
-    d1 = (unsigned)(unsigned char)p[8] - '0';
-    d2 = (unsigned)(unsigned char)p[9] - '0';
-    /* zeros where the dashes stand */
-    v = (v & UINT64_C(0x00FFFF00FFFFFFFF)) | UINT64_C(0x3000003000000000);
-    if (!fr_digits_are(v) || d1 > 9 || d2 > 9)
-        return false;
-    year = (unsigned)fr_digits_value((v << 32) | UINT64_C(0x30303030));
-    month = ((unsigned)(v >> 40 & 0xFF) - '0') * 10 + ((unsigned)(v >> 48 & 0xFF) - '0');
-    day = d1 * 10 + d2;
-    if (year < 1 || month < 1 || month > 12 || day < 1 ||
-        day > month_days[month] +
-                  (month == 2 && year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-                       ? 1u
-                       : 0u))
-        return false;
-    /* years from March on, so that the leap day is a year's last */
-    era_year = month <= 2 ? year - 1 : year;
-    *days = (int32_t)(era_year * 365 + era_year / 4 - era_year / 100 + era_year / 400 +
-                      (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1) -
-            693901;
-    return true;
 }
 
 #endif

@@ -24,6 +24,8 @@ struct loader {
     struct fr_source_identity source;
     struct fr_sniffed found; /* by --format auto: the options borrow texts from it */
     bool watch_quotes;       /* where auto found none: a row with them is told of */
+    bool has_quotes;         /* somewhere in the window of that generation */
+    unsigned quotes_generation;
     bool ledger;
     struct fr_head head; /* committed */
     struct fr_head now;  /* as it will be when this batch is committed */

@@ -174,6 +174,7 @@ void fr_plan_free(struct fr_plan **pp)
     fr_byte_table_free(&p->bytes);
     fr_hints_free(&p->hints);
     fr_direct_free(&p->direct);
+    fr_index_free(&p->ends);
     fr_splitter_free(&p->splitter);
     fr_recoder_close(&p->decoder);
     fr_layout_free(&p->layout);

@@ -11,7 +11,9 @@
 #include "base/bulk.h"
 #include "db/table.h"
 #include "load/convert.h"
+#include "load/direct.h"
 #include "load/encoding.h"
+#include "load/reader.h"
 #include "load/split.h"
 
 enum { FR_PRINTABLE_BYTES = 120, FR_NO_COLUMN = -1 };
@@ -68,6 +70,15 @@ struct fr_row_error {
 fr_status fr_plan_convert(struct fr_plan *p, const struct fr_record *rec,
                           struct fr_bulk *bulk, struct fr_row_error *bad,
                           struct fr_err *err);
+/*
+ * Take rows at the begin of the text, as many as are of the common form and run allows
+ * (load/direct.h), and send them; none, where the plan is not mapped yet, or the format
+ * or an option asks for a closer look at each row.  text: as the reader gives it.
+ * Another status than FR_OK: the engine failed.
+ */
+fr_status fr_plan_send_rows(struct fr_plan *p, const struct fr_window *text,
+                            struct fr_bulk *bulk, struct fr_direct_run *run,
+                            struct fr_err *err);
 /*
  * Write a row right into the engine's message and send it.  FR_EMPTY: this row, or any
  * into this engine, has to go by fr_plan_convert() and fr_bulk_ops.send; another status:

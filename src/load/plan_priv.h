@@ -2,7 +2,6 @@
 #ifndef FR_LOAD_PLAN_PRIV_H
 #define FR_LOAD_PLAN_PRIV_H
 
-#include "load/direct.h"
 #include "load/encoding.h"
 #include "load/hint.h"
 #include "load/layout.h"
@@ -29,8 +28,9 @@ struct fr_plan {
     bool mapped;
     bool *is_sent;            /* per column */
     size_t insertable;        /* columns that can be inserted */
-    struct fr_direct *direct; /* NULL: not made yet, or rows go by their cells */
+    struct fr_direct *direct; /* NULL: not made yet, or rows go by the plan's own path */
     bool direct_asked;
+    struct fr_index *ends; /* NULL: the format has none, or rows go one by one */
     bool direct_fits; /* of a layout: all its fields are plain text */
     char *scratch;    /* for fields with doubled quotes; grows */
     size_t scratch_bytes;

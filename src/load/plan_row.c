@@ -296,9 +296,14 @@ fr_status fr_plan_convert(struct fr_plan *p, const struct fr_record *rec,
     return FR_OK;
 }
 
-static fr_status make_direct(struct fr_plan *p, struct fr_err *err)
+static fr_status make_direct(struct fr_plan *p, const struct fr_bulk *bulk,
+                             struct fr_err *err)
 {
     struct fr_direct_field *fields = calloc(p->field_count + 1, sizeof *fields);
+    struct fr_direct_options o = {.load = p->options,
+                                  .is_utf8 = p->bytes == NULL,
+                                  .into_cells = bulk->direct_bytes == 0};
+    struct fr_index_rule rule;
     fr_status st;
 
     if (fields == NULL)
@@ -313,33 +318,54 @@ static fr_status make_direct(struct fr_plan *p, struct fr_err *err)
                                                  .index = pf->column,
                                                  .takes_null = takes_null(p, c)};
     }
-    st = fr_direct_new(fields, p->field_count, p->options, &p->direct, err);
+    st = fr_direct_new(fields, p->field_count, &o, &p->direct, err);
     free(fields);
     p->direct_asked = true;
+    if (st == FR_OK && p->layout == NULL &&
+        p->options->max_field_bytes >= FR_INDEX_ROW_BYTES &&
+        fr_splitter_index_rule(p->splitter, &rule))
+        st = fr_index_new(&rule, &p->ends, err);
     return st == FR_EMPTY ? FR_OK : st;
+}
+
+fr_status fr_plan_send_rows(struct fr_plan *p, const struct fr_window *text,
+                            struct fr_bulk *bulk, struct fr_direct_run *run,
+                            struct fr_err *err)
+{
+    fr_status st = FR_OK;
+
+    run->rows = 0;
+    run->bytes = 0;
+    if (!p->mapped || p->library_trims)
+        return FR_OK;
+    if (!p->direct_asked)
+        st = make_direct(p, bulk, err);
+    if (st != FR_OK || p->direct == NULL || p->ends == NULL)
+        return st;
+    fr_index_at(p->ends, text->p, text->n, text->generation);
+    return fr_direct_rows(p->direct, p->ends, bulk, run, err);
 }
 
 fr_status fr_plan_send_direct(struct fr_plan *p, const struct fr_record *rec,
                               struct fr_bulk *bulk, struct fr_err *err)
 {
     unsigned char *at, *end;
+    size_t bytes;
     fr_status st = FR_OK;
 
     if (bulk->direct_bytes == 0 ||
         (p->layout != NULL && (p->decoder != NULL || !p->direct_fits)))
         return FR_EMPTY;
-    for (size_t i = 0; p->bytes != NULL && i < rec->count; i++)
-        if (!is_ascii(rec->fields[i].p, rec->fields[i].n))
-            return FR_EMPTY;
     if (!p->direct_asked)
-        st = make_direct(p, err);
+        st = make_direct(p, bulk, err);
     if (st == FR_OK && p->direct == NULL)
         return FR_EMPTY;
     if (st == FR_OK)
-        st = bulk->ops->room(bulk, &at, err);
+        st = bulk->ops->room(bulk, &at, &bytes, err);
     if (st != FR_OK)
         return st;
-    if (!fr_direct_row(p->direct, rec, bulk, at, &end))
+    at[0] = bulk->direct_mark;
+    if (!fr_direct_row(p->direct, rec, bulk, at + 1, &end))
         return FR_EMPTY;
     bulk->ops->commit(bulk, end);
     return FR_OK;

@@ -5,18 +5,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 4 x (1 MiB + 64 KiB): enough to hide a disk's latency, small beside the 64 MiB a worker
- * may use. */
-enum { BLOCKS = 4, BLOCK_BYTES = 1 << 20, HEADROOM_BYTES = 64 << 10 };
+/* 4 x (1 MiB + 64 KiB): enough to hide an unpacker's pace, small beside the 64 MiB a
+ * worker may use.  A plain file has one block, which stays in the processor's cache. */
+enum {
+    BLOCKS = 4,
+    BLOCK_BYTES = 1 << 20,
+    PLAIN_BLOCK_BYTES = 256 << 10,
+    HEADROOM_BYTES = 64 << 10,
+    AHEAD_BYTES = 8 << 20 /* what a plain file's system is asked for at a time */
+};
 
 struct block {
-    char *memory; /* HEADROOM_BYTES for the tail of the block before, then BLOCK_BYTES */
+    char *memory; /* HEADROOM_BYTES for the tail of the block before, then block_bytes;
+                     slack on both sides */
     size_t n;
 };
 
 struct fr_reader {
     struct fr_source *source;
     size_t max_row_bytes;
+    bool is_plain;        /* read by the loader's thread; the rest is for the other way */
+    uint64_t ahead_bytes; /* asked for and not read yet */
+    size_t block_count, block_bytes;
     pthread_t thread;
     bool thread_runs;
     /* lock: guards what follows up to `failed`; no other lock is taken while it is held
@@ -60,7 +70,7 @@ static void *read_ahead(void *arg)
         fr_status st = FR_OK;
 
         b->n = 0;
-        st = fr_source_read(r->source, b->memory + HEADROOM_BYTES, BLOCK_BYTES, &got,
+        st = fr_source_read(r->source, b->memory + HEADROOM_BYTES, r->block_bytes, &got,
                             &err);
         b->n = got;
         pthread_mutex_lock(&r->lock);
@@ -80,9 +90,24 @@ static void *read_ahead(void *arg)
     return NULL;
 }
 
+/* Slack on both sides; NULL: no memory. */
+static char *new_block(size_t bytes)
+{
+    char *memory = calloc(1, bytes + 2 * FR_WINDOW_SLACK_BYTES);
+
+    return memory == NULL ? NULL : memory + FR_WINDOW_SLACK_BYTES;
+}
+
+static void free_block(char *block)
+{
+    if (block != NULL)
+        free(block - FR_WINDOW_SLACK_BYTES);
+}
+
 fr_status fr_reader_start(struct fr_source **source, size_t max_row_bytes,
                           struct fr_reader **out, struct fr_err *err)
 {
+    const struct fr_source_identity *id = fr_source_identity(*source);
     struct fr_reader *r = calloc(1, sizeof *r);
 
     *out = NULL;
@@ -90,22 +115,25 @@ fr_status fr_reader_start(struct fr_source **source, size_t max_row_bytes,
         return fr_err_set(err, FR_ENOMEM, "no memory for a reader");
     pthread_mutex_init(&r->lock, NULL);
     pthread_cond_init(&r->changed, NULL);
+    r->is_plain = id->is_plain && id->can_reread;
+    r->block_count = r->is_plain ? 1 : BLOCKS;
+    r->block_bytes = r->is_plain ? PLAIN_BLOCK_BYTES : BLOCK_BYTES;
     r->source = *source;
     *source = NULL;
     r->max_row_bytes = max_row_bytes;
-    for (size_t i = 0; i < BLOCKS; i++) {
-        r->blocks[i].memory = malloc(HEADROOM_BYTES + BLOCK_BYTES);
+    for (size_t i = 0; i < r->block_count; i++) {
+        r->blocks[i].memory = new_block(HEADROOM_BYTES + r->block_bytes);
         if (r->blocks[i].memory == NULL) {
             fr_reader_stop(&r);
             return fr_err_set(err, FR_ENOMEM, "no memory for a reader");
         }
     }
-    if (pthread_create(&r->thread, NULL, read_ahead, r) != 0) {
+    if (!r->is_plain && pthread_create(&r->thread, NULL, read_ahead, r) != 0) {
         fr_reader_stop(&r);
         return fr_err_set(err, FR_ENOMEM, "the reader's thread could not be started");
     }
-    r->thread_runs = true;
-    r->window.p = "";
+    r->thread_runs = !r->is_plain;
+    r->window.p = r->blocks[0].memory;
     *out = r;
     return FR_OK;
 }
@@ -125,8 +153,8 @@ void fr_reader_stop(struct fr_reader **rp)
     if (r->thread_runs)
         pthread_join(r->thread, NULL);
     for (size_t i = 0; i < BLOCKS; i++)
-        free(r->blocks[i].memory);
-    free(r->spill);
+        free_block(r->blocks[i].memory);
+    free_block(r->spill);
     fr_source_close(&r->source);
     pthread_cond_destroy(&r->changed);
     pthread_mutex_destroy(&r->lock);
@@ -171,44 +199,91 @@ static void free_blocks_before(struct fr_reader *r, size_t index)
     pthread_mutex_unlock(&r->lock);
 }
 
-static bool in_spill(const struct fr_reader *r)
+/* Move the window to the front of the spill, with room for `more` bytes behind it. */
+static fr_status move_to_spill(struct fr_reader *r, size_t more, struct fr_err *err)
 {
-    return r->spill != NULL && r->window.p >= r->spill &&
-           r->window.p < r->spill + r->spill_bytes;
-}
-
-/* Put the window's bytes and the block's behind one another in the spill. */
-static fr_status gather(struct fr_reader *r, const struct block *b, struct fr_err *err)
-{
-    size_t need = r->window.n + b->n;
     size_t room = r->spill_bytes < BLOCK_BYTES * 2 ? BLOCK_BYTES * 2 : r->spill_bytes;
-    size_t keep_at = in_spill(r) ? (size_t)(r->window.p - r->spill) : 0;
-    bool was_in_spill = in_spill(r);
+    char *spill = r->spill;
 
-    while (room < need)
+    while (room < r->window.n + more)
         room *= 2;
     if (room > r->spill_bytes) {
-        char *grown = realloc(r->spill, room);
-
-        if (grown == NULL)
+        spill = new_block(room);
+        if (spill == NULL)
             return fr_err_set(err, FR_ENOMEM,
                               "no memory for a row of more than %zu bytes", r->window.n);
-        r->spill = grown;
-        r->spill_bytes = room;
     }
-    if (!was_in_spill || keep_at > 0)
-        memmove(r->spill, was_in_spill ? r->spill + keep_at : r->window.p, r->window.n);
-    memcpy(r->spill + r->window.n, b->memory + HEADROOM_BYTES, b->n);
-    r->window.p = r->spill;
-    r->window.n = need;
+    memmove(spill, r->window.p, r->window.n);
+    if (spill != r->spill)
+        free_block(r->spill);
+    r->spill = spill;
+    r->spill_bytes = room;
+    r->window.p = spill;
     return FR_OK;
+}
+
+static void move_in_front_of(struct fr_reader *r, const struct block *b)
+{
+    char *start = b->memory + HEADROOM_BYTES - r->window.n;
+
+    memmove(start, r->window.p, r->window.n);
+    r->window.p = start;
+}
+
+/* The loader's thread reads. */
+static fr_status read_plain(struct fr_reader *r, struct fr_err *err)
+{
+    struct block *b = &r->blocks[0];
+    char *to = b->memory + HEADROOM_BYTES;
+    size_t got = 0;
+    fr_status st = FR_OK;
+
+    if (r->ahead_bytes < r->block_bytes) {
+        fr_source_read_ahead(r->source, AHEAD_BYTES);
+        r->ahead_bytes = AHEAD_BYTES;
+    }
+    if (r->window.n <= HEADROOM_BYTES) {
+        move_in_front_of(r, b);
+    } else {
+        st = move_to_spill(r, r->block_bytes, err);
+        to = r->spill + r->window.n;
+    }
+    if (st == FR_OK)
+        st = fr_source_read(r->source, to, r->block_bytes, &got, err);
+    r->ahead_bytes -= got;
+    r->window.n += got;
+    r->window.at_end = st == FR_OK && got == 0;
+    return st;
+}
+
+/* The other thread has read. */
+static fr_status take_block(struct fr_reader *r, struct fr_err *err)
+{
+    fr_status st;
+    struct block *b = next_block(r, &st, err);
+
+    if (b == NULL) {
+        r->window.at_end = st == FR_OK;
+        return st;
+    }
+    r->taken++;
+    if (r->window.n <= HEADROOM_BYTES) {
+        move_in_front_of(r, b);
+        r->window.n += b->n;
+        free_blocks_before(r, r->taken - 1);
+        return FR_OK;
+    }
+    st = move_to_spill(r, b->n, err);
+    if (st == FR_OK) {
+        memcpy(r->spill + r->window.n, b->memory + HEADROOM_BYTES, b->n);
+        r->window.n += b->n;
+    }
+    free_blocks_before(r, r->taken);
+    return st;
 }
 
 fr_status fr_reader_more(struct fr_reader *r, struct fr_err *err)
 {
-    fr_status st;
-    struct block *b;
-
     if (r->window.at_end)
         return FR_OK;
     if (r->window.n > r->max_row_bytes)
@@ -217,23 +292,6 @@ fr_status fr_reader_more(struct fr_reader *r, struct fr_err *err)
             "the row does not end within %zu bytes (--max-field-bytes; or another "
             "row terminator?)",
             r->max_row_bytes);
-    b = next_block(r, &st, err);
-    if (b == NULL) {
-        if (st == FR_OK)
-            r->window.at_end = true;
-        return st;
-    }
-    r->taken++;
-    if (r->window.n <= HEADROOM_BYTES) {
-        char *start = b->memory + HEADROOM_BYTES - r->window.n;
-
-        memcpy(start, r->window.p, r->window.n);
-        r->window.p = start;
-        r->window.n += b->n;
-        free_blocks_before(r, r->taken - 1);
-        return FR_OK;
-    }
-    st = gather(r, b, err);
-    free_blocks_before(r, r->taken);
-    return st;
+    r->window.generation++;
+    return r->is_plain ? read_plain(r, err) : take_block(r, err);
 }

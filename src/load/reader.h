@@ -1,6 +1,9 @@
 /*
- * reader.h - reads ahead of the loader, in a thread of its own, into a bounded set of
- * blocks.
+ * reader.h - reads ahead of the loader, into a bounded set of blocks.
+ *
+ * What has to be unpacked or transcoded, and a stream, is read by a thread of its own.  Of
+ * a plain file the system is asked to have the next bytes at hand, and the loader's thread
+ * copies them itself: bytes that another processor has just written are dear to read.
  *
  * The loader sees a window: contiguous bytes of the decoded stream.  It consumes rows at
  * its front and asks for more when a row does not end in it.  A tail that fits is copied
@@ -14,10 +17,14 @@
 
 struct fr_reader; /* opaque */
 
+/* So many bytes in front of a window and behind it can be read, whatever they are. */
+enum { FR_WINDOW_SLACK_BYTES = 64 };
+
 struct fr_window {
     const char *p;
     size_t n;
-    bool at_end; /* nothing comes behind */
+    bool at_end;         /* nothing comes behind */
+    unsigned generation; /* changes where the window was made longer, or moved */
 };
 
 /* Takes the source over (closes it at the end).  max_row_bytes bounds the window. */

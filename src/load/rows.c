@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROGRESS_ROWS = 256, REJECTS_TOLD = 5 };
+enum { PROGRESS_ROWS = 256, STRETCH_ROWS = 1024, REJECTS_TOLD = 5 };
 
 static fr_status read_more(struct loader *l, struct fr_reader *reader, struct fr_err *err)
 {
@@ -140,6 +140,18 @@ static fr_status reject_row(struct loader *l, const struct fr_record *rec,
     return FR_OK;
 }
 
+/* --format auto found no quotes, and they are looked out for (loader_note_quotes()). */
+static bool may_have_quotes(struct loader *l, const struct fr_window *w)
+{
+    if (!l->watch_quotes)
+        return false;
+    if (l->quotes_generation != w->generation) {
+        l->quotes_generation = w->generation;
+        l->has_quotes = memchr(w->p, '"', w->n) != NULL;
+    }
+    return l->has_quotes;
+}
+
 static fr_status load_record(struct loader *l, const struct fr_record *rec,
                              struct fr_err *err)
 {
@@ -182,6 +194,39 @@ static fr_status load_record(struct loader *l, const struct fr_record *rec,
     l->batch_rows++;
     l->now.rows++;
     return FR_OK;
+}
+
+/*
+ * As many rows as are of the common form, without a look at each.  *took: there were
+ * some.  The next row is then for load_record(), or lies beyond the window.
+ */
+static fr_status load_stretch(struct loader *l, bool *took, struct fr_err *err)
+{
+    const struct fr_load_options *o = l->job->options;
+    const struct fr_window *w = fr_reader_window(l->reader);
+    int64_t refused = l->now.rejected - l->head.rejected;
+    struct fr_direct_run run = {.max_rows = STRETCH_ROWS, .max_bytes = UINT64_MAX};
+    fr_status st;
+
+    *took = false;
+    if (l->bulk == NULL || w->n == 0 || l->row < o->first_row || may_have_quotes(l, w))
+        return FR_OK;
+    if (o->last_row > 0 && o->last_row - l->row + 1 < run.max_rows)
+        run.max_rows = o->last_row - l->row + 1;
+    if (l->limit_rows > 0 && l->limit_rows - l->batch_rows - refused < run.max_rows)
+        run.max_rows = l->limit_rows - l->batch_rows - refused;
+    if (l->limit_bytes > 0)
+        run.max_bytes = l->limit_bytes - (l->offset - l->batch_start);
+    if (run.max_rows <= 0)
+        return FR_OK;
+    st = fr_plan_send_rows(l->plan, w, l->bulk, &run, err);
+    fr_reader_consume(l->reader, run.bytes);
+    l->offset += run.bytes;
+    l->row += run.rows;
+    l->batch_rows += run.rows;
+    l->now.rows += run.rows;
+    *took = run.rows > 0;
+    return st;
 }
 
 static bool batch_is_full(const struct loader *l)
@@ -254,15 +299,24 @@ fr_status loader_load_rows(struct loader *l, struct fr_err *err)
 {
     struct fr_record rec = {.fields = l->fields};
     bool ended = true; /* the last row, by its terminator */
+    bool took = false;
     fr_status st = FR_OK;
 
     for (unsigned tick = 0; st == FR_OK; tick++) {
-        if (tick % PROGRESS_ROWS == 0) {
+        if (took || tick % PROGRESS_ROWS == 0) {
             loader_publish(l);
             if (loader_must_stop(l, FR_STOP_AT_BATCH))
                 return stop_here(l, err);
         }
-        st = next_record(l, l->reader, &rec, err);
+        st = load_stretch(l, &took, err);
+        if (st == FR_OK && took) {
+            ended = true;
+            if (batch_is_full(l))
+                st = loader_commit_batch(l, false, err);
+            continue;
+        }
+        if (st == FR_OK)
+            st = next_record(l, l->reader, &rec, err);
         if (st == FR_EOF)
             return end_rows(l, ended, err);
         if (st != FR_OK)

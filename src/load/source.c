@@ -613,6 +613,12 @@ fr_status fr_source_read(struct fr_source *s, char *out, size_t n, size_t *got,
     return st == FR_OK && *got == 0 && n > 0 ? check_unchanged(s, err) : st;
 }
 
+void fr_source_read_ahead(const struct fr_source *s, size_t n)
+{
+    (void)posix_fadvise(s->fd, (off_t)(s->at + s->plain_start), (off_t)n,
+                        POSIX_FADV_WILLNEED);
+}
+
 void fr_source_end_at(struct fr_source *s, uint64_t offset)
 {
     s->end = offset;

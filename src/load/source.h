@@ -63,6 +63,8 @@ const struct fr_source_identity *fr_source_identity(const struct fr_source *s);
  * caller, here and below. */
 fr_status fr_source_read(struct fr_source *s, char *out, size_t n, size_t *got,
                          struct fr_err *err);
+/* Of a plain file: ask the system to have the next n bytes at hand; does not wait. */
+void fr_source_read_ahead(const struct fr_source *s, size_t n);
 /* Move to a decoded offset, before the first read. */
 fr_status fr_source_skip_to(struct fr_source *s, uint64_t offset, struct fr_err *err);
 /* The same at any time, also back; of a plain file only. */

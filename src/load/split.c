@@ -1,6 +1,7 @@
 #include "load/split_priv.h"
 
 #include "load/block.h"
+#include "load/index.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -87,6 +88,20 @@ fr_status fr_splitter_new_layout(const struct fr_layout *layout, struct fr_split
     s->layout = layout;
     s->row = layout->row;
     return FR_OK;
+}
+
+bool fr_splitter_index_rule(const struct fr_splitter *s, struct fr_index_rule *out)
+{
+    *out = (struct fr_index_rule){.field = (char)s->field.bytes[0],
+                                  .row = (char)s->row.bytes[0],
+                                  .loose_newline = s->row.loose_newline[0],
+                                  .has_quotes = s->format == FR_FORMAT_CSV,
+                                  .quote = s->quote,
+                                  .skips_blank = s->format == FR_FORMAT_CSV,
+                                  .nul_is_empty = s->format == FR_FORMAT_BCP};
+    return s->layout == NULL && !s->has_escape && s->field.length == 1 &&
+           s->row.length == 1 && out->field != out->row && out->field != '\r' &&
+           out->row != '\r' && out->quote != out->row;
 }
 
 void fr_splitter_set_bcp_fields(struct fr_splitter *s, size_t fields)
@@ -506,7 +521,6 @@ enum fr_split_result fr_split_next(const struct fr_splitter *s, const char *p, s
         move_fields(rec, p);
     if (n == 0)
         return at_end ? FR_SPLIT_END : FR_SPLIT_MORE;
-    rec->limit = p + n;
     before = rec->progress.at;
     switch (s->format) {
     case FR_FORMAT_CSV:

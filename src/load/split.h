@@ -21,7 +21,8 @@
 
 enum { FR_MAX_FIELDS = 4096, FR_MAX_TERMINATOR_BYTES = 64, FR_BAD_TEXT_BYTES = 160 };
 
-struct fr_layout; /* load/layout.h */
+struct fr_layout;     /* load/layout.h */
+struct fr_index_rule; /* load/index.h */
 
 /* A terminator as given (text with C escapes, or 0x and hex digits). */
 struct fr_terminator {
@@ -76,7 +77,6 @@ struct fr_record {
     size_t bad_field;   /* which one, then */
     enum fr_bad_kind bad_kind;
     char bad_text[FR_BAD_TEXT_BYTES];
-    const char *limit;                 /* up to here the window may be read */
     struct fr_split_progress progress; /* the splitter's own */
     uint64_t scanned_bytes; /* by all calls together: what splitting has cost */
 };
@@ -91,6 +91,8 @@ fr_status fr_splitter_new(const struct fr_load_options *o, size_t bcp_fields,
 /* Rows as the layout (borrowed) describes them. */
 fr_status fr_splitter_new_layout(const struct fr_layout *layout, struct fr_splitter **out,
                                  struct fr_err *err);
+/* False: the format, or a terminator of several bytes, is not for an index. */
+bool fr_splitter_index_rule(const struct fr_splitter *s, struct fr_index_rule *out);
 void fr_splitter_set_bcp_fields(struct fr_splitter *s, size_t fields);
 void fr_splitter_free(struct fr_splitter **sp);
 

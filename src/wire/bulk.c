@@ -14,7 +14,6 @@ enum {
     MIN_CELL_BYTES = 64, /* holds every fixed type; longer values grow their cell */
     MAX_INLINE_BYTES = 8000,
     MAX_STATEMENT_BYTES = 4 << 20,
-    DIRECT_SLACK_BYTES = 16,
     MAX_ONE_CHECK_BYTES = 64 << 10 /* a row surely no longer is checked for room once */
 };
 
@@ -55,7 +54,7 @@ static void copy_free(struct wire_copy *c)
 static fr_status set_memory(struct wire_copy *c, size_t i, size_t bytes,
                             struct fr_err *err)
 {
-    unsigned char *memory = realloc(c->memory[i].memory, bytes + 8);
+    unsigned char *memory = realloc(c->memory[i].memory, bytes + 8 + FR_BULK_SLACK_BYTES);
     struct fr_cell *cell = &c->bulk.cells[i];
     int32_t null = FR_CELL_NULL;
     bool fresh = c->memory[i].memory == NULL;
@@ -135,7 +134,7 @@ static fr_status choose_columns(struct wire_copy *c, const struct fr_bulk_target
         return fr_err_set(err, FR_EARG, "no column of %s gets a value", t->table);
     if (bounded && bound <= MAX_ONE_CHECK_BYTES) {
         c->row_bound_bytes = bound;
-        c->bulk.direct_bytes = bound + DIRECT_SLACK_BYTES;
+        c->bulk.direct_bytes = bound + FR_BULK_SLACK_BYTES;
     }
     return FR_OK;
 }
@@ -259,6 +258,7 @@ static fr_status wire_begin_copy(struct fr_sql *s, const struct fr_bulk_target *
     c->wire = wire_of(s);
     c->bulk.ops = &wire_copy_ops;
     c->bulk.columns = t->column_count;
+    c->bulk.direct_mark = TOKEN_ROW;
     c->bulk.cells = calloc(t->column_count, sizeof *c->bulk.cells);
     c->memory = calloc(t->column_count, sizeof *c->memory);
     c->sent = calloc(t->column_count, sizeof *c->sent);
@@ -396,7 +396,8 @@ static fr_status wire_send(struct fr_bulk *b, struct fr_err *err)
     return FR_OK;
 }
 
-static fr_status wire_row_room(struct fr_bulk *b, unsigned char **at, struct fr_err *err)
+static fr_status wire_row_room(struct fr_bulk *b, unsigned char **at, size_t *bytes,
+                               struct fr_err *err)
 {
     struct wire_copy *c = (struct wire_copy *)b;
     fr_status st = FR_OK;
@@ -408,7 +409,7 @@ static fr_status wire_row_room(struct fr_bulk *b, unsigned char **at, struct fr_
     *at = wire_room(c->out, b->direct_bytes);
     if (*at == NULL)
         return wire_sending_error(c->out, "bulk copy", err);
-    *(*at)++ = TOKEN_ROW;
+    *bytes = (size_t)(c->out->end - *at);
     return FR_OK;
 }
 

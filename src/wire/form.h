@@ -8,6 +8,7 @@
 #ifndef FR_WIRE_FORM_H
 #define FR_WIRE_FORM_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -18,27 +19,29 @@ enum {
                                does */
 };
 
+/* Little-endian, in one store each: byte by byte the compiler makes much of them. */
 static inline unsigned char *wire_put_u16(unsigned char *out, uint32_t v)
 {
-    out[0] = (unsigned char)v;
-    out[1] = (unsigned char)(v >> 8);
-    return out + 2;
+    uint16_t le = htole16((uint16_t)v);
+
+    memcpy(out, &le, sizeof le);
+    return out + sizeof le;
 }
 
 static inline unsigned char *wire_put_u32(unsigned char *out, uint32_t v)
 {
-    out[0] = (unsigned char)v;
-    out[1] = (unsigned char)(v >> 8);
-    out[2] = (unsigned char)(v >> 16);
-    out[3] = (unsigned char)(v >> 24);
-    return out + 4;
+    uint32_t le = htole32(v);
+
+    memcpy(out, &le, sizeof le);
+    return out + sizeof le;
 }
 
 static inline unsigned char *wire_put_u64(unsigned char *out, uint64_t v)
 {
-    wire_put_u32(out, (uint32_t)v);
-    wire_put_u32(out + 4, (uint32_t)(v >> 32));
-    return out + 8;
+    uint64_t le = htole64(v);
+
+    memcpy(out, &le, sizeof le);
+    return out + sizeof le;
 }
 
 static inline unsigned char *wire_form_null_small(unsigned char *out)

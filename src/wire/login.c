@@ -9,7 +9,6 @@
 enum {
     MAX_PRELOGIN_BYTES = 4096,
     MAX_FIELD_UNITS = 128,     /* of every name and of the password */
-    BULK_PACKET_BYTES = 16383, /* the most some servers take under TLS */
     OPTION_ENCRYPTION = 1,
     OPTION_END = 0xFF
 };
@@ -118,7 +117,7 @@ static void obfuscate(unsigned char *p, size_t n)
 static uint32_t wanted_packet_bytes(const struct fr_connect *how)
 {
     if (how->packet_bytes == 0)
-        return how->for_bulk ? BULK_PACKET_BYTES : WIRE_DEFAULT_PACKET_BYTES;
+        return how->for_bulk ? FR_BULK_PACKET_BYTES : WIRE_DEFAULT_PACKET_BYTES;
     if (how->packet_bytes < WIRE_MIN_PACKET_BYTES)
         return WIRE_MIN_PACKET_BYTES;
     return how->packet_bytes < WIRE_MAX_PACKET_BYTES ? how->packet_bytes

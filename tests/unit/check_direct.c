@@ -3,6 +3,7 @@
  * message: whatever it writes must be what converter, cell and encoder make of the same
  * text, and what they refuse it must not write.
  */
+#include "base/cpu.h"
 #include "load/plan.h"
 #include "support/suite.h"
 #include "wire/encode.h"
@@ -14,7 +15,13 @@
 
 #define TEXT(s) ((char *)(uintptr_t)(s))
 
-enum { ROOM_BYTES = 512, CELL_BYTES = 256, RANDOM_ROUNDS = 60000, MAX_RANDOM_BYTES = 26 };
+enum {
+    ROOM_BYTES = 512,
+    CELL_BYTES = 256,
+    RANDOM_ROUNDS = 60000,
+    MAX_RANDOM_BYTES = 26,
+    MARK = 0xD1
+};
 
 /* A bulk copy of one column into memory. */
 struct memory_bulk {
@@ -22,11 +29,11 @@ struct memory_bulk {
     struct fr_cell cell;
     struct {
         int32_t pad, length;
-        unsigned char data[CELL_BYTES];
+        unsigned char data[CELL_BYTES + FR_BULK_SLACK_BYTES];
     } __attribute__((aligned(8))) memory;
     struct wire_column column;
-    unsigned char out[ROOM_BYTES];
-    size_t n; /* of the row that was committed */
+    unsigned char out[ROOM_BYTES + FR_BULK_SLACK_BYTES];
+    size_t n; /* of the row that was committed, without its mark */
 };
 
 static unsigned char *encode(const struct fr_bulk *b, size_t column, unsigned char *at)
@@ -41,10 +48,12 @@ static unsigned char *encode(const struct fr_bulk *b, size_t column, unsigned ch
     return wire_encode_short(m->memory.data, (size_t)m->memory.length, at);
 }
 
-static fr_status room(struct fr_bulk *b, unsigned char **at, struct fr_err *err)
+static fr_status room(struct fr_bulk *b, unsigned char **at, size_t *bytes,
+                      struct fr_err *err)
 {
     (void)err;
     *at = ((struct memory_bulk *)b)->out;
+    *bytes = ROOM_BYTES;
     return FR_OK;
 }
 
@@ -52,7 +61,8 @@ static void commit(struct fr_bulk *b, const unsigned char *end)
 {
     struct memory_bulk *m = (struct memory_bulk *)b;
 
-    m->n = (size_t)(end - m->out);
+    ck_assert_uint_eq(m->out[0], MARK);
+    m->n = (size_t)(end - m->out) - 1;
 }
 
 static fr_status grow(struct fr_bulk *b, size_t column, size_t bytes, struct fr_err *err)
@@ -81,6 +91,26 @@ struct setting {
     enum fr_empty empty;
 };
 
+static const char around[] = {'7', '\0', '\xFF', '.', '-'};
+
+static void send_direct(const struct setting *s, struct fr_plan *p,
+                        const struct fr_record *rec, struct both *out)
+{
+    const struct fr_field *f = &rec->fields[0];
+    struct fr_err err = {.text = ""};
+
+    out->direct = fr_plan_send_direct(p, rec, &out->m.bulk, &err);
+    ck_assert_msg(out->direct == FR_OK || out->direct == FR_EMPTY, "%.*s", (int)f->n,
+                  f->p);
+    if (out->by_cell != FR_OK)
+        ck_assert_msg(out->direct == FR_EMPTY, "type %d wrote \"%.*s\"", s->type,
+                      (int)f->n, f->p);
+    if (out->direct == FR_OK)
+        ck_assert_msg(out->m.n == out->cell_n &&
+                          memcmp(out->m.out + 1, out->cell_bytes, out->cell_n) == 0,
+                      "type %d: \"%.*s\" came out otherwise", s->type, (int)f->n, f->p);
+}
+
 static void read_both(const struct setting *s, const char *text, size_t n, bool quoted,
                       struct both *out)
 {
@@ -96,52 +126,46 @@ static void read_both(const struct setting *s, const char *text, size_t n, bool 
                              .display = TEXT("dbo.t"),
                              .columns = &column,
                              .column_count = 1};
-    /* once with nothing behind the text, so that a byte read too far is seen */
     struct fr_field field = {.p = text, .n = n, .quoted = quoted};
-    struct fr_record rec = {.fields = &field, .count = 1, .limit = text + n};
+    struct fr_record rec = {.fields = &field, .count = 1};
     struct fr_load_options o;
     struct fr_plan *p = NULL;
     struct fr_row_error bad;
     struct fr_err err = {.text = ""};
-    char roomy[MAX_RANDOM_BYTES + 64];
     bool mapped = false;
 
     memset(out, 0, sizeof *out);
     out->m.bulk = (struct fr_bulk){.ops = &memory_ops,
                                    .cells = &out->m.cell,
                                    .columns = 1,
-                                   .direct_bytes = ROOM_BYTES};
+                                   .direct_bytes = ROOM_BYTES,
+                                   .direct_mark = MARK};
     out->m.cell = (struct fr_cell){&out->m.memory.length, out->m.memory.data, CELL_BYTES};
     ck_assert_int_eq(wire_column_init(&out->m.column, &column, &err), FR_OK);
     fr_load_options_init(&o);
     o.empty = s->empty;
-    ck_assert_int_eq(fr_plan_new(&table, &o, 0, &p, &err), FR_OK);
-    ck_assert_int_eq(fr_plan_map_count(p, 1, &mapped, &err), FR_OK);
-    out->by_cell = fr_plan_convert(p, &rec, &out->m.bulk, &bad, &err);
-    if (out->by_cell == FR_OK)
-        out->cell_n =
-            (size_t)(encode(&out->m.bulk, 0, out->cell_bytes) - out->cell_bytes);
-    for (int round = 0; round < 2; round++) {
-        out->direct = fr_plan_send_direct(p, &rec, &out->m.bulk, &err);
-        ck_assert_msg(out->direct == FR_OK || out->direct == FR_EMPTY, "%.*s", (int)n,
-                      text);
-        if (out->by_cell != FR_OK)
-            ck_assert_msg(out->direct == FR_EMPTY, "type %d wrote \"%.*s\"", s->type,
-                          (int)n, text);
-        if (out->direct == FR_OK) {
-            ck_assert_msg(out->m.n == out->cell_n &&
-                              memcmp(out->m.out, out->cell_bytes, out->cell_n) == 0,
-                          "type %d: \"%.*s\" came out otherwise", s->type, (int)n, text);
+    for (enum fr_cpu level = FR_CPU_PLAIN; level <= FR_CPU_AVX512; level++) {
+        fr_cpu_limit(level);
+        ck_assert_int_eq(fr_plan_new(&table, &o, 0, &p, &err), FR_OK);
+        ck_assert_int_eq(fr_plan_map_count(p, 1, &mapped, &err), FR_OK);
+        field.p = text;
+        out->by_cell = fr_plan_convert(p, &rec, &out->m.bulk, &bad, &err);
+        if (out->by_cell == FR_OK)
+            out->cell_n =
+                (size_t)(encode(&out->m.bulk, 0, out->cell_bytes) - out->cell_bytes);
+        /* whatever lies around it must not be taken for its own */
+        for (size_t i = 0; i < COUNT_OF(around); i++) {
+            char roomy[MAX_RANDOM_BYTES + 30 + 2 * FR_WINDOW_SLACK_BYTES];
+
+            ck_assert_uint_le(n, MAX_RANDOM_BYTES + 30);
+            memset(roomy, around[i], sizeof roomy);
+            memcpy(roomy + FR_WINDOW_SLACK_BYTES, text, n);
+            field.p = roomy + FR_WINDOW_SLACK_BYTES;
+            send_direct(s, p, &rec, out);
         }
-        /* then with digits behind it, which must not be taken for its own */
-        memset(roomy, '7', sizeof roomy);
-        if (n > MAX_RANDOM_BYTES)
-            break;
-        memcpy(roomy, text, n);
-        field.p = roomy;
-        rec.limit = roomy + sizeof roomy;
+        fr_plan_free(&p);
     }
-    fr_plan_free(&p);
+    fr_cpu_limit(FR_CPU_AVX512);
 }
 
 /* Text, or NULL, and the bytes in the stream. */
@@ -241,7 +265,7 @@ START_TEST(test_encoded)
     for (size_t i = 0; i < b.cell_n; i++)
         snprintf(hex + 2 * i, 3, "%02x", b.cell_bytes[i]);
     ck_assert_str_eq(hex, cases[_i].hex);
-    /* with room behind the text every one of these goes the short way, by cell or not */
+    /* every one of these goes the short way, by cell or not */
     ck_assert_int_eq(b.direct, FR_OK);
 }
 END_TEST
@@ -258,6 +282,9 @@ static const struct setting random_settings[] = {
     {.type = FR_TYPE_DECIMAL, .precision = 2, .scale = 2},
     {.type = FR_TYPE_DATE},
     {.type = FR_TYPE_DATETIME2, .scale = 3},
+    {.type = FR_TYPE_DATETIME2, .scale = 0},
+    {.type = FR_TYPE_DATETIME2, .scale = 7},
+    {.type = FR_TYPE_DATETIME},
     {.type = FR_TYPE_CHAR, .max_bytes = 10},
     {.type = FR_TYPE_VARCHAR, .max_bytes = 20, .not_null = true},
     {.type = FR_TYPE_NVARCHAR, .max_bytes = 30, .empty = FR_EMPTY_EMPTY},
@@ -276,20 +303,25 @@ START_TEST(test_both_ways_agree)
         char *text;
         size_t n;
         const char *letters;
-        bool quoted, is_date;
+        bool quoted, is_date, has_time;
 
         state = state * 6364136223846793005u + 1442695040888963407u;
         letters = alphabets[state >> 60 & 3];
         n = (size_t)(state >> 40) % (MAX_RANDOM_BYTES + 1);
         quoted = (state >> 33 & 7) == 0;
         is_date = (state >> 30 & 3) == 0;
+        has_time = is_date && (state >> 29 & 1) == 0;
         if (is_date)
-            n = 10;
+            n = has_time ? 19 + (size_t)(state >> 50) % 9 : 10;
         text = malloc(n + 1);
         ck_assert_ptr_nonnull(text);
         if (is_date)
-            snprintf(text, n + 1, "%04u-%02u-%02u", (unsigned)(state >> 20 & 4095),
-                     (unsigned)(state >> 16 & 15), (unsigned)(state >> 8 & 31));
+            snprintf(text, n + 1, "%04u-%02u-%02u%c%02u:%02u:%02u.%07u",
+                     (unsigned)(state >> 20 & 4095), (unsigned)(state >> 16 & 15) % 14,
+                     (unsigned)(state >> 8 & 31), (state & 1) != 0 ? 'T' : ' ',
+                     (unsigned)(state >> 3 & 31) % 26, (unsigned)(state >> 12 & 63) % 61,
+                     (unsigned)(state >> 14 & 63) % 61,
+                     (unsigned)(state >> 25) % 10000000u);
         for (size_t i = 0; !is_date && i < n; i++) {
             state = state * 6364136223846793005u + 1442695040888963407u;
             text[i] = letters[(state >> 33) % strlen(letters)];

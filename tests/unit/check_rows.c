@@ -1,0 +1,482 @@
+/*
+ * Rows taken by the index (load/index.h, load/direct.h) against the same rows taken one
+ * by one by the splitter and the converters: the same bytes in the message or in the
+ * cells, on every level of the processor, for every format, whatever the text holds.
+ */
+#include "base/cpu.h"
+#include "load/calendar.h"
+#include "load/plan.h"
+#include "support/suite.h"
+#include "wire/encode.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT(s) ((char *)(uintptr_t)(s))
+
+enum {
+    COLUMNS = 8,
+    CELL_BYTES = 256,
+    OUT_BYTES = 1 << 20,
+    TEXT_BYTES = 24 << 10,
+    MARK = 0xD1,
+    REFUSED = 0x3F,
+    ROUNDS = 60
+};
+
+static const struct fr_column columns[COLUMNS] = {
+    {.name = TEXT("i"), .type = FR_TYPE_INT, .nullable = true},
+    {.name = TEXT("b"), .type = FR_TYPE_BIGINT},
+    {.name = TEXT("d"),
+     .type = FR_TYPE_DECIMAL,
+     .precision = 12,
+     .scale = 3,
+     .nullable = true},
+    {.name = TEXT("day"), .type = FR_TYPE_DATE, .nullable = true},
+    {.name = TEXT("v"), .type = FR_TYPE_VARCHAR, .max_bytes = 90, .nullable = true},
+    {.name = TEXT("n"), .type = FR_TYPE_NVARCHAR, .max_bytes = 60, .nullable = true},
+    {.name = TEXT("m"), .type = FR_TYPE_DATETIME2, .scale = 3, .nullable = true},
+    {.name = TEXT("c"), .type = FR_TYPE_CHAR, .max_bytes = 20, .nullable = true},
+};
+
+/* A bulk copy into memory, by its message or by its cells. */
+struct memory_bulk {
+    struct fr_bulk bulk; /* first */
+    struct fr_cell cells[COLUMNS];
+    struct {
+        int32_t pad, length;
+        unsigned char data[CELL_BYTES + FR_BULK_SLACK_BYTES];
+    } __attribute__((aligned(8))) memory[COLUMNS];
+    struct wire_column wire[COLUMNS];
+    unsigned char *out; /* OUT_BYTES */
+    size_t n;
+    size_t room_bytes; /* given at a time */
+};
+
+static unsigned char *encode(const struct fr_bulk *b, size_t column, unsigned char *at)
+{
+    const struct memory_bulk *m = (const struct memory_bulk *)b;
+    int32_t n = m->memory[column].length;
+
+    if (n == FR_CELL_NULL)
+        return wire_encode_null(m->wire[column].form, at);
+    if (m->wire[column].encode != NULL)
+        return m->wire[column].encode(m->memory[column].data, at);
+    return wire_encode_short(m->memory[column].data, (size_t)n, at);
+}
+
+static fr_status room(struct fr_bulk *b, unsigned char **at, size_t *bytes,
+                      struct fr_err *err)
+{
+    struct memory_bulk *m = (struct memory_bulk *)b;
+
+    (void)err;
+    ck_assert_uint_le(m->n + m->room_bytes, OUT_BYTES);
+    *at = m->out + m->n;
+    *bytes = m->room_bytes;
+    return FR_OK;
+}
+
+static void commit(struct fr_bulk *b, const unsigned char *end)
+{
+    struct memory_bulk *m = (struct memory_bulk *)b;
+
+    m->n = (size_t)(end - m->out);
+}
+
+/* The row in the cells, as the message would have it. */
+static fr_status send_cells(struct fr_bulk *b, struct fr_err *err)
+{
+    struct memory_bulk *m = (struct memory_bulk *)b;
+    unsigned char *at = m->out + m->n;
+
+    (void)err;
+    ck_assert_uint_le(m->n + CELL_BYTES * COLUMNS, OUT_BYTES);
+    *at++ = MARK;
+    for (size_t i = 0; i < COLUMNS; i++)
+        at = encode(b, i, at);
+    m->n = (size_t)(at - m->out);
+    return FR_OK;
+}
+
+static fr_status grow(struct fr_bulk *b, size_t column, size_t bytes, struct fr_err *err)
+{
+    (void)b;
+    (void)column;
+    return fr_err_set(err, FR_ENOMEM, "%zu bytes", bytes);
+}
+
+static const struct fr_bulk_ops memory_ops = {
+    .grow = grow, .send = send_cells, .room = room, .encode = encode, .commit = commit};
+
+static void init_bulk(struct memory_bulk *m, bool by_cells, size_t room_bytes)
+{
+    struct fr_err err = {0};
+    size_t bound = 1;
+
+    memset(m, 0, sizeof *m);
+    for (size_t i = 0; i < COLUMNS; i++) {
+        ck_assert_int_eq(wire_column_init(&m->wire[i], &columns[i], &err), FR_OK);
+        bound += m->wire[i].bound_bytes;
+        m->cells[i] =
+            (struct fr_cell){&m->memory[i].length, m->memory[i].data, CELL_BYTES};
+    }
+    m->bulk = (struct fr_bulk){.ops = &memory_ops,
+                               .cells = m->cells,
+                               .columns = COLUMNS,
+                               .direct_bytes = by_cells ? 0 : bound + FR_BULK_SLACK_BYTES,
+                               .direct_mark = MARK};
+    m->room_bytes = m->bulk.direct_bytes + room_bytes;
+    m->out = malloc(OUT_BYTES);
+    ck_assert_ptr_nonnull(m->out);
+}
+
+/* ---- texts ---- */
+
+static uint64_t state;
+
+static uint64_t next_random(void)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return state >> 29;
+}
+
+static size_t any_below(size_t n)
+{
+    return (size_t)(next_random() % n);
+}
+
+/* How wild a text is. */
+enum mood { TAME, MIXED, WILD };
+
+static const char *const odd_values[] = {
+    "",
+    "x",
+    "-",
+    "NULL",
+    " 7 ",
+    "\xC3\xA9\xE2\x82\xAC",
+    "1e3",
+    "+5",
+    ".5",
+    "5.",
+    "999999999999999999999",
+    "\"\"",
+    "\"",
+    "a\"b",
+    "\xFF",
+    "\xF0\x9F\x98\x80 and more",
+    "\r",
+    "0001-01-01",
+    "a text that is longer than the column may hold, by far, and longer than a block, "
+    "too: "
+    "it goes on for some more",
+};
+
+static void make_value(size_t column, enum mood mood, char out[200])
+{
+    unsigned r = (unsigned)next_random();
+
+    if (mood != TAME && any_below(mood == WILD ? 4 : 40) == 0) {
+        snprintf(out, 200, "%s", odd_values[any_below(COUNT_OF(odd_values))]);
+        return;
+    }
+    switch (columns[column].type) {
+    case FR_TYPE_INT:
+        snprintf(out, 200, "%d", (int)(r >> (r & 31)) * ((r & 64) != 0 ? -1 : 1));
+        break;
+    case FR_TYPE_BIGINT:
+        snprintf(out, 200, "%lld", (long long)next_random() * (r & 0xFFF));
+        break;
+    case FR_TYPE_DECIMAL:
+        snprintf(out, 200, (r & 1) != 0 ? "%s%u.%03u" : "%s%u", (r & 6) == 0 ? "-" : "",
+                 r >> (r & 31), r % 1000);
+        break;
+    case FR_TYPE_DATE:
+        snprintf(out, 200, "%04u-%02u-%02u", 1800 + r % 500, 1 + (r >> 9) % 12,
+                 1 + (r >> 13) % 28);
+        break;
+    case FR_TYPE_DATETIME2:
+        snprintf(out, 200, "%04u-%02u-%02u %02u:%02u:%02u.%03u", 1990 + r % 60,
+                 1 + (r >> 9) % 12, 1 + (r >> 13) % 28, r % 24, (r >> 3) % 60,
+                 (r >> 5) % 60, (r >> 7) % 1000);
+        break;
+    default:
+        snprintf(out, 200, "%.*s",
+                 (int)(r % (columns[column].type == FR_TYPE_CHAR ? 20 : 29)),
+                 "carefully final deposits | detect");
+        for (char *c = out; *c != '\0'; c++)
+            if (*c == '|')
+                *c = 'o';
+        break;
+    }
+}
+
+struct shape {
+    enum fr_format format;
+    const char *field; /* as -t takes it */
+    char field_byte;
+    bool quotes;
+    const char *newline;
+    const char *null; /* --null */
+    bool trim;
+    enum fr_empty empty;
+    const char *columns; /* --columns */
+};
+
+static const struct shape shapes[] = {
+    {.format = FR_FORMAT_DELIMITED, .field = "|", .field_byte = '|', .newline = "\n"},
+    {.format = FR_FORMAT_DELIMITED, .field = "|", .field_byte = '|', .newline = "\r\n"},
+    {.format = FR_FORMAT_DELIMITED,
+     .field = "\\t",
+     .field_byte = '\t',
+     .newline = "\n",
+     .null = "NULL",
+     .trim = true,
+     .empty = FR_EMPTY_EMPTY},
+    {.format = FR_FORMAT_DELIMITED,
+     .field = ";",
+     .field_byte = ';',
+     .newline = "\n",
+     .columns = "c,m,n,v,-,day,d,b,i,-"},
+    {.format = FR_FORMAT_CSV, .field = ",", .field_byte = ',', .newline = "\n"},
+    {.format = FR_FORMAT_CSV,
+     .field = ",",
+     .field_byte = ',',
+     .newline = "\n",
+     .quotes = true},
+    {.format = FR_FORMAT_CSV,
+     .field = ",",
+     .field_byte = ',',
+     .newline = "\r\n",
+     .quotes = true,
+     .empty = FR_EMPTY_NULL},
+    {.format = FR_FORMAT_BCP, .field = "\\t", .field_byte = '\t', .newline = "\n"},
+};
+
+static size_t put_field(const struct shape *s, size_t column, enum mood mood, char *out)
+{
+    char value[200];
+    size_t n = 0;
+
+    make_value(column, mood, value);
+    if (s->quotes && any_below(2) == 0) {
+        out[n++] = '"';
+        for (const char *c = value; *c != '\0'; c++) {
+            if (*c == '"' && (mood != WILD || any_below(8) != 0))
+                out[n++] = '"';
+            out[n++] = *c;
+        }
+        if (any_below(20) == 0) /* terminators in quotes */
+            n += (size_t)snprintf(out + n, 20, "%c%s", s->field_byte, s->newline);
+        out[n++] = '"';
+        return n;
+    }
+    return (size_t)snprintf(out, 200, "%s", value);
+}
+
+static size_t make_text(const struct shape *s, enum mood mood, char *out)
+{
+    static const unsigned char order[] = {7, 6, 5, 4, 0, 3, 2, 1, 0, 0};
+    size_t fields = s->columns != NULL ? COUNT_OF(order) : COLUMNS, n = 0;
+
+    while (n < TEXT_BYTES - 20 * 240) {
+        size_t here = fields;
+
+        if (mood == WILD && any_below(10) == 0)
+            here = any_below(fields + 4);
+        if (mood != TAME && any_below(50) == 0 && s->format == FR_FORMAT_BCP)
+            out[n++] = '\0';
+        for (size_t i = 0; i < here; i++) {
+            size_t column = s->columns != NULL ? order[i % fields] : i % COLUMNS;
+
+            n += put_field(s, column, mood, out + n);
+            if (i + 1 < here)
+                out[n++] = s->field_byte;
+        }
+        n += (size_t)snprintf(out + n, 3, "%s", s->newline);
+    }
+    if (mood != TAME && any_below(2) == 0)
+        n -= any_below(20); /* the last row is cut off */
+    return n;
+}
+
+/* ---- both ways ---- */
+
+static struct fr_plan *new_plan(const struct shape *s, struct fr_load_options *o)
+{
+    static struct fr_table table = {.quoted = TEXT("[dbo].[t]"),
+                                    .display = TEXT("dbo.t"),
+                                    .columns = (struct fr_column *)(uintptr_t)columns,
+                                    .column_count = COLUMNS};
+    struct fr_plan *p = NULL;
+    struct fr_err err = {0};
+    bool mapped = false;
+
+    fr_load_options_init(o);
+    o->format = (int)s->format;
+    o->field_terminator = strdup(s->field);
+    o->empty = s->empty;
+    o->trim = s->trim;
+    o->columns = s->columns == NULL ? NULL : strdup(s->columns);
+    if (s->null != NULL) {
+        o->nulls.items = calloc(1, sizeof *o->nulls.items);
+        ck_assert_ptr_nonnull(o->nulls.items);
+        o->nulls.items[0] = strdup(s->null);
+        o->nulls.count = 1;
+    }
+    ck_assert_msg(fr_plan_new(&table, o, 0, &p, &err) == FR_OK, "%s", err.text);
+    if (!fr_plan_is_mapped(p))
+        ck_assert_int_eq(fr_plan_map_count(p, COLUMNS, &mapped, &err), FR_OK);
+    return p;
+}
+
+/* One row by splitter and converters; bytes it took, 0 at the end. */
+static size_t take_one(struct fr_plan *p, const struct fr_window *w,
+                       struct memory_bulk *m)
+{
+    static struct fr_field fields[FR_MAX_FIELDS];
+    struct fr_record rec = {.fields = fields};
+    struct fr_row_error bad;
+    struct fr_err err = {0};
+
+    if (fr_split_next(fr_plan_splitter(p), w->p, w->n, true, &rec) != FR_SPLIT_ROW)
+        return 0;
+    if (rec.blank)
+        return rec.total_bytes;
+    if (rec.bad != NULL || rec.count != fr_plan_field_count(p) ||
+        fr_plan_convert(p, &rec, &m->bulk, &bad, &err) != FR_OK)
+        m->out[m->n++] = REFUSED;
+    else
+        ck_assert_int_eq(send_cells(&m->bulk, &err), FR_OK);
+    return rec.total_bytes;
+}
+
+/* By the index as far as it goes; rows it took. */
+static int64_t take_all(struct fr_plan *p, const char *text, size_t n, bool by_index,
+                        struct memory_bulk *m)
+{
+    struct fr_window w = {.p = text, .n = n, .generation = 1};
+    struct fr_err err = {0};
+    int64_t rows = 0;
+
+    for (;;) {
+        struct fr_direct_run run = {.max_rows = 1 + (int64_t)any_below(300),
+                                    .max_bytes = 1 + any_below(9000)};
+        size_t took;
+
+        if (by_index) {
+            uint64_t most = run.max_bytes;
+            int64_t most_rows = run.max_rows;
+
+            ck_assert_int_eq(fr_plan_send_rows(p, &w, &m->bulk, &run, &err), FR_OK);
+            ck_assert_int_le(run.rows, most_rows);
+            /* the row that reaches it is the last */
+            ck_assert_uint_le(run.bytes, most + 4000);
+            w.p += run.bytes;
+            w.n -= run.bytes;
+            rows += run.rows;
+        }
+        if (any_below(100) == 0) /* the reader moved it */
+            w.generation++;
+        took = take_one(p, &w, m);
+        if (took == 0)
+            return rows;
+        w.p += took;
+        w.n -= took;
+    }
+}
+
+static void check_text(const struct shape *s, const char *text, size_t n, bool by_cells,
+                       enum mood mood)
+{
+    struct memory_bulk one, many;
+    struct fr_load_options o;
+    struct fr_plan *p;
+    int64_t rows;
+
+    init_bulk(&one, by_cells, 0);
+    init_bulk(&many, by_cells, any_below(5000));
+    p = new_plan(s, &o);
+    take_all(p, text, n, false, &one);
+    fr_plan_free(&p);
+    fr_load_options_free(&o);
+    p = new_plan(s, &o);
+    rows = take_all(p, text, n, true, &many);
+    fr_plan_free(&p);
+    fr_load_options_free(&o);
+    ck_assert_msg(one.n == many.n && memcmp(one.out, many.out, one.n) == 0,
+                  "%zu bytes row by row, %zu by the index", one.n, many.n);
+    if (mood == TAME)
+        ck_assert_msg(rows > 40, "the index took %lld rows only", (long long)rows);
+    free(one.out);
+    free(many.out);
+}
+
+START_TEST(test_rows_agree)
+{
+    const struct shape *s = &shapes[_i];
+    char *memory = calloc(1, TEXT_BYTES + 2 * FR_WINDOW_SLACK_BYTES);
+    char *text = memory + FR_WINDOW_SLACK_BYTES;
+
+    ck_assert_ptr_nonnull(memory);
+    state = 88172645463325252u + (uint64_t)_i;
+    for (int round = 0; round < ROUNDS; round++) {
+        enum mood mood = (enum mood)(round % 3);
+        size_t n = make_text(s, mood, text);
+
+        for (enum fr_cpu level = FR_CPU_PLAIN; level <= FR_CPU_AVX512; level++) {
+            fr_cpu_limit(level);
+            check_text(s, text, n, false, mood);
+            check_text(s, text, n, true, mood);
+        }
+    }
+    fr_cpu_limit(FR_CPU_AVX512);
+    free(memory);
+}
+END_TEST
+
+/* Every date that the table of the calendar has, and the years around it. */
+START_TEST(test_calendar)
+{
+    static struct fr_calendar c;
+    uint32_t expected = 0, days;
+    static const unsigned length[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+
+    fr_calendar_init(&c);
+    for (unsigned year = 1; year <= 9999; year++) {
+        bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+
+        for (unsigned month = 1; month <= 12; month++) {
+            unsigned last = length[month - 1] + (month == 2 && leap ? 1 : 0);
+
+            for (unsigned day = 1; day <= last; day++, expected++) {
+                ck_assert(fr_calendar_days(&c, year, month, day, &days));
+                ck_assert_uint_eq(days, expected);
+            }
+            ck_assert(!fr_calendar_days(&c, year, month, 0, &days));
+            ck_assert(!fr_calendar_days(&c, year, month, last + 1, &days));
+            ck_assert(!fr_calendar_days(&c, year, month, 99, &days));
+        }
+        ck_assert(!fr_calendar_days(&c, year, 0, 1, &days));
+        ck_assert(!fr_calendar_days(&c, year, 13, 1, &days));
+        ck_assert(!fr_calendar_days(&c, year, 99, 1, &days));
+    }
+    ck_assert(!fr_calendar_days(&c, 0, 1, 1, &days));
+    ck_assert_uint_eq(expected, 3652059);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("rows");
+    TCase *tc = tcase_create("rows by the index");
+
+    tcase_set_timeout(tc, 300);
+    tcase_add_loop_test(tc, test_rows_agree, 0, COUNT_OF(shapes));
+    tcase_add_test(tc, test_calendar);
+    suite_add_tcase(s, tc);
+    return suite_run(s);
+}
