@@ -11,5 +11,6 @@ bench: all
 	$(srcdir)/tests/bench/bench_claims.py --limit 1.5
 	$(srcdir)/tests/bench/bench_split.py
 	$(srcdir)/tests/bench/bench_streams.py
+	$(srcdir)/tests/bench/bench_streams.py --compare-discard
 EXTRA_DIST += tests/bench/bench.py tests/bench/bench_claims.py tests/bench/bench_split.py tests/bench/bench_streams.py
 .PHONY: bench

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """fullrackd: large loads into a heap stay in the files they were spooled to, and nobody can tell."""
-import os, sys, tempfile, threading
+import os, struct, sys, tempfile, threading
 from rack import *
+from tds import Tds
 
 ROWS = 40000
 LOADS = 8
@@ -318,6 +319,36 @@ def test_tables_that_have_none(r):
         prepare(r, 1, ddl)
         equal(segments(r), [], "segments of " + ddl)
         equal(r.sql("SELECT COUNT(*), COUNT(DISTINCT id) FROM dbo.t"), [(ROWS, ROWS)], "rows of " + ddl)
+
+
+def test_what_a_column_makes_of_a_value(r):
+    """Rows that are written as they come are as padded, completed and refused as others: also those whose values are looked at."""
+    columns = "c char(5) NULL, n nchar(5) NULL, b binary(3) NULL, k int NOT NULL, v varchar(20) NULL"
+    table = columns + ", h AS k + 1, d varchar(9) NULL DEFAULT 'dflt', e datetime2(3) NULL"
+    seen = "SELECT c, DATALENGTH(c), n, DATALENGTH(n), CONVERT(varchar(20), b, 1), k, v, h, d, e FROM dbo.t"
+    text = "ab\tcd\t01\t1\tx\n" "abcde\tcdefg\t010203\t2\t\n" "\u00e9\t\u017e\t0A\t3\t\u00e9\n" "\t\t\t4\tplain\n"
+    want = [("ab   ", 5, "cd   ", 10, "0x010000", 1, "x", 2), ("abcde", 5, "cdefg", 10, "0x010203", 2, None, 3),
+            ("\u00e9    ", 5, "\u017e    ", 10, "0x0A0000", 3, "\u00e9", 4), (None, None, None, None, None, 4, "plain", 5)]
+    for more, default in (("", "dflt"), (", d varchar(9) NULL", None)):
+        for options in ((), ("-k",)):
+            r.fresh("CREATE TABLE dbo.t (%s)" % table)
+            names = "c,n,b,k,v" + (",d" if more else "")
+            path = r.file("mixed.txt", text if not more else text.replace("\n", "\t\n"))
+            r.fullrack("load", "-q", "dbo.t", path, "--columns", names, *options)
+            kept = None if more and options else "dflt"
+            equal(r.sql(seen), [row + (kept, None) for row in want], "rows with %s %s" % (names, options))
+    r.fresh("CREATE TABLE dbo.t (%s)" % table)
+    with r.connect("t") as db:
+        for bad, number in (((b"\0",), 515), ((b"\4" + struct.pack("<i", 1),), None)):
+            raw = Tds(r.port, password=PASSWORD, database="t")
+            raw.query("INSERT BULK dbo.t (k int)")
+            raw.send(7, bytes.fromhex("81 0100 00000000 0900 26 04 00") + b"".join(b"\xd1" + v for v in bad))
+            answer = raw.answer()
+            raw.close()
+            equal(answer[0][1] if answer[0][0] == "error" else None, number, "a row of %r" % (bad,))
+        cur = db.cursor()
+        cur.execute("SELECT k, h, d FROM dbo.t")
+        equal(cur.fetchall(), [(1, 2, "dflt")], "what a stream of one column leaves")
 
 
 def test_loads_at_once(r):

@@ -1,6 +1,7 @@
 #include "fake_session.h"
 
 #include "server/net/password.h"
+#include "server/store/spool.h"
 #include "server/tds/serve.h"
 
 #include <stdio.h>
@@ -21,6 +22,11 @@ struct session {
     size_t bulk_columns;
     bool bulk, cancelled;
     int64_t rows;
+    /* the short way of a stream: its rows are read back from a spool */
+    struct sqltype *types;
+    struct bulk_cell *cells;
+    unsigned char *nulls;
+    struct spool *spool;
 };
 
 void fake_server_init(struct server *srv, const char *password)
@@ -119,8 +125,21 @@ struct session *session_open(struct server *srv, const struct session_login *log
     return s;
 }
 
+static void forget_stream(struct session *s)
+{
+    spool_free(&s->spool);
+    free(s->types);
+    free(s->cells);
+    free(s->nulls);
+    s->types = NULL;
+    s->cells = NULL;
+    s->nulls = NULL;
+}
+
 void session_close(struct session **sp)
 {
+    if (*sp != NULL)
+        forget_stream(*sp);
     free(*sp);
     *sp = NULL;
 }
@@ -222,9 +241,66 @@ size_t session_bulk_columns(const struct session *s, const struct result_column 
 
 void session_bulk_types(struct session *s, const struct sqltype *types, size_t n)
 {
-    (void)s;
-    (void)types;
-    (void)n;
+    forget_stream(s);
+    s->types = calloc(n + 1, sizeof *types);
+    if (s->types == NULL)
+        abort();
+    memcpy(s->types, types, n * sizeof *types);
+}
+
+/* Columns of just the types that are sent. */
+bool session_bulk_layout(struct session *s, struct bulk_layout *out)
+{
+    if (s->srv->long_way || s->srv->fail_row != 0)
+        return false;
+    s->cells = calloc(s->bulk_columns + 1, sizeof *s->cells);
+    s->nulls = calloc(s->bulk_columns + 1, 1);
+    if (s->cells == NULL || s->nulls == NULL)
+        abort();
+    for (size_t i = 0; i < s->bulk_columns; i++) {
+        const struct sqltype *type = &s->types[i];
+
+        s->cells[i] = (struct bulk_cell){
+            .form = spool_form_of(type, true),
+            .at = (uint16_t)i,
+            .nullable = true,
+            .length = type_is_lob(type) ? TYPE_MAX : type_length(type),
+        };
+    }
+    *out = (struct bulk_layout){.cells = s->cells,
+                                .nulls = s->nulls,
+                                .map_bytes = spool_map_bytes(s->bulk_columns)};
+    return true;
+}
+
+bool session_bulk_area(struct session *s, size_t bytes, char **begin, char **end)
+{
+    const struct spool_columns columns = {
+        .types = s->types, .n = s->bulk_columns, .packed = true};
+    struct sqlerr e;
+
+    if (s->spool == NULL)
+        s->spool = spool_new("/tmp", &columns, &e);
+    return s->spool != NULL && spool_area(s->spool, bytes, begin, end, &e);
+}
+
+void session_bulk_placed(struct session *s, size_t bytes, int64_t rows)
+{
+    struct value values[MAX_FAKE_COLUMNS];
+    struct sqlerr e;
+
+    spool_placed(s->spool, bytes, rows);
+    if (!spool_rewind(s->spool, &e))
+        abort();
+    memset(values, 0, sizeof values);
+    for (int64_t i = 0; i < rows; i++)
+        if (spool_next(s->spool, values, &e) != 1 ||
+            !session_bulk_row(s, values, s->bulk_columns))
+            abort();
+    if (spool_next(s->spool, values, &e) != 0)
+        abort();
+    s->srv->direct_rows += rows;
+    spool_free(&s->spool);
 }
 
 bool session_bulk_row(struct session *s, const struct value *values, size_t n)
@@ -248,6 +324,7 @@ bool session_bulk_end(struct session *s, bool complete)
 {
     struct sqlerr e;
 
+    forget_stream(s);
     s->bulk = false;
     if (!s->srv->quiet)
         fr_buf_printf(&s->srv->log, "bulk end %s\n", complete ? "complete" : "broken");

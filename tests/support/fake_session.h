@@ -16,10 +16,12 @@
 struct server {
     struct server_config config;
     struct password *password; /* owned */
-    struct fr_buf log; /* "batch select 1\n", "row 1|NULL\n", "rpc p @a=1\n", ... */
-    int fail_row;      /* session_bulk_row() refuses this row, 0: none */
-    bool quiet;        /* the fuzzer: keep no log */
-    int ended_watched; /* answers that ended while an attention was still looked for */
+    struct fr_buf log;   /* "batch select 1\n", "row 1|NULL\n", "rpc p @a=1\n", ... */
+    int fail_row;        /* session_bulk_row() refuses this row, 0: none */
+    bool quiet;          /* keep no log */
+    bool long_way;       /* bulk rows come as values, never as they are set aside */
+    int64_t direct_rows; /* that came as they are set aside */
+    int ended_watched;   /* answers that ended while an attention was still looked for */
 };
 
 void fake_server_init(struct server *srv, const char *password);

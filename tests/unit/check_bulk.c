@@ -4,6 +4,7 @@
  */
 #include "support/frd_batch.h"
 
+#include "server/store/segment_shape.h"
 #include "server/store/spool.h"
 
 #include <check.h>
@@ -15,50 +16,113 @@
 
 static const struct sqlerr no_error;
 
+/* Every form that a cell may have, the least and the greatest value of each. */
 START_TEST(test_spool)
 {
-    const struct sqltype types[] = {type_of(TY_INT), type_varchar(TYPE_MAX),
-                                    type_decimal(20, 2), type_of(TY_FLOAT),
-                                    type_of(TY_DATETIMEOFFSET)};
+    enum { N = 13, ROWS = 50000 };
+    const struct sqltype types[N] = {
+        type_of(TY_INT),      type_varchar(TYPE_MAX),       type_decimal(20, 2),
+        type_of(TY_FLOAT),    type_of(TY_TINYINT),          type_of(TY_DATETIMEOFFSET),
+        type_of(TY_SMALLINT), type_varchar(8000),           type_decimal(18, 4),
+        type_of(TY_BIGINT),   type_of(TY_UNIQUEIDENTIFIER), type_of(TY_DATE),
+        type_of(TY_MONEY)};
+    const struct spool_columns columns = {.types = types, .n = N, .packed = _i != 0};
     static char big[3 * SPOOL_BUFFER_BYTES];
     struct sqlerr e = no_error;
-    struct spool *s = spool_new("/tmp", types, 5, &e);
-    struct value v[5] = {{.type = types[0]},
-                         {.type = types[1]},
-                         {.type = types[2]},
-                         {.type = types[3]},
-                         {.type = types[4]}};
+    struct spool *s = spool_new("/tmp", &columns, &e);
+    struct value v[N] = {0};
 
     ck_assert_ptr_nonnull(s);
     memset(big, 'x', sizeof(big));
-    for (int i = 0; i < 50000; i++) {
-        v[0].u.i = i;
+    for (int i = 0; i < ROWS; i++) {
+        bool low = i % 2 == 0;
+
+        v[0].u.i = low ? INT32_MIN + i : INT32_MAX - i;
         v[1].is_null = i % 3 == 0;
         v[1].u.s.p = big;
         v[1].u.s.n = i == 4000 ? sizeof(big) : (size_t)(i % 50);
-        v[2].u.dec = (frd_int128)i << 70;
+        v[2].u.dec = (low ? -i : i) * ((frd_int128)1 << 50);
         v[3].u.f = i / 7.0;
-        v[4].u.i = -i;
-        v[4].offset_min = (int16_t)(i % 100);
+        v[4].u.i = low ? 0 : 255;
+        v[5].u.i = -i;
+        v[5].offset_min = (int16_t)(low ? -840 : 840);
+        v[6].u.i = low ? INT16_MIN : INT16_MAX;
+        v[7].u.s.p = big;
+        v[7].u.s.n = (size_t)(i % 1000 == 0 ? 24000 : i % 7);
+        v[8].u.dec = (low ? -1 : 1) * (frd_int128)999999999999999999;
+        v[9].u.i = low ? INT64_MIN : INT64_MAX;
+        v[10].u.s.p = big;
+        v[10].u.s.n = 16;
+        v[11].u.i = 3652058;
+        v[12].is_null = low;
+        v[12].u.i = INT64_MAX;
         ck_assert(spool_add(s, v, &e));
     }
     for (int pass = 0; pass < 2; pass++) {
         ck_assert(spool_rewind(s, &e));
-        for (int i = 0; i < 50000; i++) {
+        for (int i = 0; i < ROWS; i++) {
+            bool low = i % 2 == 0;
+
             ck_assert_int_eq(spool_next(s, v, &e), 1);
-            ck_assert_int_eq(v[0].u.i, i);
+            ck_assert_int_eq(v[0].u.i, low ? INT32_MIN + i : INT32_MAX - i);
             ck_assert_int_eq(v[1].is_null, i % 3 == 0);
             if (!v[1].is_null)
                 ck_assert_uint_eq(v[1].u.s.n, i == 4000 ? sizeof(big) : (size_t)(i % 50));
-            ck_assert(v[2].u.dec == (frd_int128)i << 70);
+            ck_assert(v[2].u.dec == (low ? -i : i) * ((frd_int128)1 << 50));
             ck_assert(v[3].u.f == i / 7.0);
-            ck_assert_int_eq(v[4].u.i, -i);
-            ck_assert_int_eq(v[4].offset_min, i % 100);
+            ck_assert_int_eq(v[4].u.i, low ? 0 : 255);
+            ck_assert_int_eq(v[5].u.i, -i);
+            ck_assert_int_eq(v[5].offset_min, low ? -840 : 840);
+            ck_assert_int_eq(v[6].u.i, low ? INT16_MIN : INT16_MAX);
+            ck_assert_uint_eq(v[7].u.s.n, (size_t)(i % 1000 == 0 ? 24000 : i % 7));
+            ck_assert(v[8].u.dec == (low ? -1 : 1) * (frd_int128)999999999999999999);
+            ck_assert_int_eq(v[9].u.i, low ? INT64_MIN : INT64_MAX);
+            ck_assert_uint_eq(v[10].u.s.n, 16);
+            ck_assert_int_eq(v[11].u.i, 3652058);
+            ck_assert_int_eq(v[12].is_null, low);
+            if (!low)
+                ck_assert_int_eq(v[12].u.i, INT64_MAX);
         }
         ck_assert_int_eq(spool_next(s, v, &e), 0);
     }
-    ck_assert_int_eq(spool_rows(s), 50000);
+    ck_assert_int_eq(spool_rows(s), ROWS);
     spool_free(&s);
+}
+END_TEST
+
+/* A longer text than a packed cell can hold is an error, not another text. */
+START_TEST(test_spool_limit)
+{
+    const struct sqltype type = type_varchar(8000);
+    const struct spool_columns columns = {.types = &type, .n = 1, .packed = true};
+    static char big[65536];
+    struct sqlerr e = no_error;
+    struct spool *s = spool_new("/tmp", &columns, &e);
+    struct value v = {.type = type};
+
+    v.u.s.p = big;
+    v.u.s.n = sizeof(big) - 1;
+    ck_assert(spool_add(s, &v, &e));
+    v.u.s.n++;
+    ck_assert(!spool_add(s, &v, &e));
+    ck_assert_int_eq(e.number, 1105);
+    ck_assert_int_eq(spool_rows(s), 1);
+    spool_free(&s);
+}
+END_TEST
+
+/* Segments of servers before this one say nothing of packing, and are not packed. */
+START_TEST(test_shapes)
+{
+    struct segment_shape shape;
+
+    ck_assert(segment_shape_parse("1 int 10 0 4;3 varchar 0 0 -1;", &shape));
+    ck_assert(!shape.packed && shape.n == 2 && shape.ids[1] == 3);
+    segment_shape_free(&shape);
+    ck_assert(segment_shape_parse("packed;1 decimal 15 2 9;", &shape));
+    ck_assert(shape.packed && shape.n == 1 && shape.types[0].scale == 2);
+    segment_shape_free(&shape);
+    ck_assert(!segment_shape_parse("packed;1 nosuch 15 2 9;", &shape));
 }
 END_TEST
 
@@ -256,7 +320,9 @@ int main(void)
     int failed;
 
     tcase_set_timeout(tc, 120);
-    tcase_add_test(tc, test_spool);
+    tcase_add_loop_test(tc, test_spool, 0, 2);
+    tcase_add_test(tc, test_spool_limit);
+    tcase_add_test(tc, test_shapes);
     tcase_add_test(tc, test_autocommit);
     tcase_add_test(tc, test_constraints);
     tcase_add_test(tc, test_transactions);

@@ -657,6 +657,7 @@ static const struct {
     {"00", 0, "unfinished\n", "bulk end broken\n"},
 };
 
+/* Each stream goes the short way and the long one: nobody may tell. */
 START_TEST(test_bulk)
 {
     struct fr_buf in, b;

@@ -1,10 +1,8 @@
 /* bulk.c - rows of INSERT BULK. See bulk.h. */
-#include "server/store/bulk.h"
+#include "server/store/bulk_priv.h"
 
 #include "server/store/ddl.h"
 #include "server/store/segment.h"
-#include "server/store/spool.h"
-#include "server/tsql/dml.h"
 #include "server/tsql/parser.h"
 #include "server/value/collation.h"
 #include "server/value/text.h"
@@ -25,37 +23,6 @@ struct bulk_spool {
     int32_t *column_ids;
     struct sqltype *types;
     size_t ncolumns;
-};
-
-enum default_kind { DEFAULT_NONE, DEFAULT_CONSTANT, DEFAULT_EVERY_ROW };
-
-struct stream_column {
-    size_t column;  /* of the table; SIZE_MAX: read and dropped */
-    bool alike;     /* values of the stream's type are stored as they are */
-    bool padded;    /* char, nchar, binary */
-    int32_t length; /* TYPE_MAX: no limit to look at */
-    char *scratch;  /* a padded value */
-};
-
-struct bulk_load {
-    struct exec_ctx ctx; /* of its own: errors are kept until the end */
-    struct binder b;
-    struct table_ref ref;
-    const struct cat_table *t;
-    struct row_writer w;
-    struct result_column *cols;
-    struct stream_column *stream;
-    size_t ncols;
-    struct value *row;
-    enum default_kind *kinds;
-    struct value *defaults; /* DEFAULT_CONSTANT: owned */
-    int *default_cell;      /* DEFAULT_EVERY_ROW: column of default_st */
-    sqlite3_stmt *default_st;
-    bool *given;
-    struct spool *rows;
-    int64_t count;
-    bool keep_nulls, check, identity_given, failed, defaults_ready;
-    bool per_row_defaults;
 };
 
 /* ---- opening ---- */
@@ -118,7 +85,7 @@ static bool bind_defaults(struct bulk_load *l)
     return sql != NULL && (n == 0 || run_prepare(&l->b, sql, &l->default_st));
 }
 
-static bool evaluate_defaults(struct bulk_load *l)
+bool bulk_evaluate_defaults(struct bulk_load *l)
 {
     if (l->default_st == NULL)
         return true;
@@ -146,6 +113,7 @@ static bool evaluate_defaults(struct bulk_load *l)
 
 static bool open_load(struct bulk_load *l, const struct bulk_stmt *st)
 {
+    struct spool_columns columns;
     struct sqltype *types;
 
     if (!dml_target(&l->b, &st->table, &l->ref))
@@ -171,10 +139,13 @@ static bool open_load(struct bulk_load *l, const struct bulk_stmt *st)
             return false;
     for (size_t i = 0; i < l->t->ncolumns; i++)
         types[i] = l->t->columns[i].type;
-    l->rows = spool_new(store_spool_dir(database_store(handle_database(l->b.h))), types,
-                        l->t->ncolumns, l->b.e);
+    columns = (struct spool_columns){.types = types, .n = l->t->ncolumns, .packed = true};
+    l->rows = spool_new(store_spool_dir(database_store(handle_database(l->b.h))),
+                        &columns, l->b.e);
     if (l->rows != NULL && !l->t->temp)
         spool_count_for(l->rows, database_path(handle_database(l->b.h)));
+    if (l->rows != NULL && segment_suits(l->t))
+        spool_write_early(l->rows);
     return l->rows != NULL && bind_defaults(l) &&
            writer_open(&l->b, &l->ref, "INSERT", l->check ? WRITE_CHECKS : 0, &l->w);
 }
@@ -199,7 +170,7 @@ bool bulk_open(struct exec_ctx *ctx, const struct bulk_stmt *st)
     ok = binder_init(&l->b, &l->ctx, db);
     l->b.leave_waiting = true;
     l->b.segments_stay = true;
-    ok = ok && open_load(l, st) && evaluate_defaults(l);
+    ok = ok && open_load(l, st) && bulk_evaluate_defaults(l);
     if (!ok) {
         ctx->err = l->ctx.err;
         bulk_load_free(&l);
@@ -234,164 +205,6 @@ size_t bulk_columns(struct session *s, const struct result_column **cols)
 
     *cols = l == NULL ? NULL : l->cols;
     return l == NULL ? 0 : l->ncols;
-}
-
-/* A value is stored as it came only where its own type says that it may be. */
-void bulk_types(struct session *s, const struct sqltype *types, size_t n)
-{
-    struct bulk_load *l = *session_bulk_load(s);
-
-    for (size_t i = 0; l != NULL && i < n && i < l->ncols; i++)
-        if (l->stream[i].column != SIZE_MAX)
-            l->stream[i].alike =
-                types_stored_alike(&types[i], &l->t->columns[l->stream[i].column].type);
-}
-
-/* ---- rows ---- */
-
-static bool is_ascii(const char *p, size_t n)
-{
-    unsigned char all = 0;
-
-    for (size_t i = 0; i < n; i++)
-        all |= (unsigned char)p[i];
-    return all < 0x80;
-}
-
-/* True when the text or binary surely fits the column: its bytes in UTF-8 are at least
- * its units. */
-static bool surely_fits(const struct stream_column *sc, const struct value *v)
-{
-    return sc->length == TYPE_MAX || v->u.s.n <= (size_t)sc->length;
-}
-
-static bool put_padded(struct bulk_load *l, struct stream_column *sc,
-                       const struct value *v, struct value *out)
-{
-    const struct sqltype *to = &l->t->columns[sc->column].type;
-    bool binary = to->id == TY_BINARY;
-
-    /* only of ASCII and of bytes is the length here the column's */
-    bool counted = binary ? type_is_binary(v->type.id)
-                          : type_is_string(v->type.id) && is_ascii(v->u.s.p, v->u.s.n);
-
-    if (v->u.s.n == (size_t)sc->length && sc->alike && counted) {
-        *out = *v;
-    } else if (v->u.s.n < (size_t)sc->length && counted) {
-        memcpy(sc->scratch, v->u.s.p, v->u.s.n);
-        memset(sc->scratch + v->u.s.n, binary ? 0 : ' ', (size_t)sc->length - v->u.s.n);
-        *out = *v;
-        out->u.s.p = sc->scratch;
-        out->u.s.n = (size_t)sc->length;
-    } else
-        return value_assign(v, to, l->w.column_names[sc->column], out, l->b.e);
-    out->type = *to;
-    out->owned = false;
-    return true;
-}
-
-static bool put_cell(struct bulk_load *l, struct stream_column *sc, const struct value *v)
-{
-    const struct cat_column *c = &l->t->columns[sc->column];
-    struct value *out = &l->row[sc->column];
-
-    value_free(out);
-    if (v->is_null) {
-        value_set_null(out, c->type);
-        return true;
-    }
-    if (sc->padded)
-        return put_padded(l, sc, v, out);
-    if (sc->alike && (sc->length == TYPE_MAX || surely_fits(sc, v))) {
-        *out = *v;
-        out->owned = false;
-        out->type = c->type;
-        return true;
-    }
-    return value_assign(v, &c->type, l->w.column_names[sc->column], out, l->b.e);
-}
-
-static bool put_default(struct bulk_load *l, size_t i)
-{
-    struct value v = {0};
-    bool ok;
-
-    if (l->kinds[i] == DEFAULT_CONSTANT) {
-        l->row[i] = l->defaults[i];
-        l->row[i].owned = false;
-        return true;
-    }
-    value_free(&l->row[i]);
-    ok = run_value(l->default_st, l->default_cell[i], &l->defaults[i].type, &v) &&
-         writer_assign(&l->w, i, &v, &l->row[i]);
-    if (ok && v.owned && !l->row[i].owned && !l->row[i].is_null)
-        l->row[i].owned = true; /* it is the same memory */
-    else
-        value_free(&v);
-    return ok;
-}
-
-static bool complete_row(struct bulk_load *l)
-{
-    if (l->per_row_defaults && !evaluate_defaults(l))
-        return false;
-    for (size_t i = 0; i < l->t->ncolumns; i++) {
-        const struct cat_column *c = &l->t->columns[i];
-        bool wants = !l->given[i] || (l->row[i].is_null && !l->keep_nulls);
-
-        if (!l->given[i]) {
-            value_free(&l->row[i]);
-            value_set_null(&l->row[i], c->type);
-        }
-        if (wants && l->kinds[i] != DEFAULT_NONE && !put_default(l, i))
-            return false;
-        if (!l->row[i].is_null || c->nullable || c->computed != NULL)
-            continue;
-        if ((c->identity && !l->given[i]) || c->type.id == TY_ROWVERSION)
-            continue; /* known when the row goes in */
-        return sqlerr_set(l->b.e, 515, c->name, l->w.shown, "INSERT");
-    }
-    return true;
-}
-
-/* CHECK constraints look at a whole row; NOT NULL has been seen to. */
-static bool check_row(struct bulk_load *l)
-{
-    const struct cat_column *id = l->t->identity;
-
-    if (id != NULL && !l->identity_given) { /* writer_check() must not take it for NULL */
-        struct value *v = &l->row[id - l->t->columns];
-        bool ok;
-
-        *v = (struct value){.type = id->type};
-        ok = writer_check(&l->w, l->row);
-        value_set_null(v, id->type);
-        return ok;
-    }
-    return writer_check(&l->w, l->row);
-}
-
-bool bulk_row(struct session *s, const struct value *values, size_t n)
-{
-    struct bulk_load *l = *session_bulk_load(s);
-
-    if (l == NULL || l->failed)
-        return false;
-    l->failed = n != l->ncols;
-    if (l->failed)
-        return sqlerr_set(l->b.e, 213);
-    for (size_t i = 0; i < n; i++)
-        if (l->stream[i].column != SIZE_MAX && !put_cell(l, &l->stream[i], &values[i])) {
-            l->failed = true;
-            return false;
-        }
-    if (!complete_row(l) || (l->check && l->w.check != NULL && !check_row(l)) ||
-        (!store_discards(database_store(handle_database(l->b.h))) &&
-         !spool_add(l->rows, l->row, l->b.e)))
-        l->failed = true;
-    else
-        l->count++;
-    return !l->failed;
 }
 
 /* ---- the end ---- */

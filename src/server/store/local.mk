@@ -10,7 +10,8 @@ libfrserver_a_SOURCES += \
 	src/server/store/segment.c src/server/store/segment.h \
 	src/server/store/segment_shape.c src/server/store/segment_shape.h \
 	src/server/store/segment_files.c src/server/store/segment_files.h \
-	src/server/store/bulk.c src/server/store/bulk.h \
+	src/server/store/bulk.c src/server/store/bulk.h src/server/store/bulk_priv.h \
+	src/server/store/bulk_row.c src/server/store/spool_row.h \
 	src/server/store/ddl.c src/server/store/ddl.h src/server/store/ddl_priv.h \
 	src/server/store/ddl_table.c src/server/store/ddl_constraint.c \
 	src/server/store/ddl_index.c src/server/store/ddl_alter.c \

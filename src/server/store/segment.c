@@ -275,6 +275,7 @@ static struct spool *open_segment(struct database *db, const struct segment *s,
                                   struct segment_shape *shape, struct sqlerr *e)
 {
     char path[PATH_BYTES];
+    struct spool_columns columns;
     struct spool *out;
 
     if (!segment_shape_parse(s->shape, shape)) {
@@ -285,7 +286,9 @@ static struct spool *open_segment(struct database *db, const struct segment *s,
         sqlerr_setf(e, 701, 17, "There is insufficient system memory.");
         return NULL;
     }
-    out = spool_open(path, shape->types, shape->n, s->bytes, e);
+    columns = (struct spool_columns){
+        .types = shape->types, .n = shape->n, .packed = shape->packed};
+    out = spool_open(path, &columns, s->bytes, e);
     if (out != NULL)
         spool_count_for(out, database_path(db));
     return out;

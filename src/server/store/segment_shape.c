@@ -7,6 +7,8 @@
 
 enum { SHAPE_MAX_BYTES = 256 * 1024 };
 
+static const char packed_mark[] = "packed;";
+
 void segment_shape_free(struct segment_shape *s)
 {
     free(s->ids);
@@ -20,6 +22,7 @@ char *segment_shape_text(const struct cat_table *t)
     char *text;
 
     fr_buf_init(&out, SHAPE_MAX_BYTES);
+    fr_buf_add_str(&out, packed_mark);
     for (size_t i = 0; i < t->ncolumns; i++) {
         const struct sqltype *type = &t->columns[i].type;
 
@@ -64,6 +67,8 @@ bool segment_shape_parse(const char *text, struct segment_shape *out)
     size_t most = 0;
 
     memset(out, 0, sizeof(*out));
+    out->packed = strncmp(text, packed_mark, strlen(packed_mark)) == 0;
+    text += out->packed ? strlen(packed_mark) : 0;
     for (const char *p = text; *p != '\0'; p++)
         most += *p == ';' ? 1 : 0;
     out->ids = calloc(most + 1, sizeof(*out->ids));

@@ -13,11 +13,12 @@ struct segment_shape {
     size_t n;
     int32_t *ids; /* sys.columns.column_id */
     struct sqltype *types;
+    bool packed; /* spool.h; segments of older servers are not */
 };
 
 void segment_shape_free(struct segment_shape *s);
-/* "id name precision scale bytes;" for each column; the caller's to free, NULL when
- * memory is short. */
+/* "packed;" and "id name precision scale bytes;" for each column; the caller's to free,
+ * NULL when memory is short. */
 char *segment_shape_text(const struct cat_table *t);
 /* False: it is not such a text, or memory is short; then *out is empty. */
 bool segment_shape_parse(const char *text, struct segment_shape *out);

@@ -2,6 +2,7 @@
 #include "server/store/spool.h"
 
 #include "server/store/io_stats.h"
+#include "server/store/spool_row.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -12,12 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum cell_form { FORM_WORD, FORM_FLOAT, FORM_DECIMAL, FORM_OFFSET, FORM_BYTES };
-
 struct spool {
     size_t n;
     struct sqltype *types;
-    unsigned char *forms;
+    enum spool_form *forms;
+    size_t fixed_bytes; /* of a row without NULLs, texts' own bytes not counted */
     char *dir;
     int fd;    /* -1 while everything fits the buffer */
     char *buf; /* writing: rows not yet in the file; reading: bytes read */
@@ -25,26 +25,48 @@ struct spool {
     size_t len, at; /* bytes in buf; reading: next row */
     int64_t rows, bytes;
     int64_t file_bytes, file_at;
-    bool reading;
+    bool reading, early;
     struct io_file *counters; /* of the folder, or of the segment's database */
 };
 
-static enum cell_form form_of(const struct sqltype *t)
+static enum spool_form word_form(const struct sqltype *t)
+{
+    switch (t->id) {
+    case TY_BIT:
+    case TY_TINYINT:
+        return SPOOL_WORD1;
+    case TY_SMALLINT:
+        return SPOOL_WORD2;
+    case TY_INT:
+    case TY_SMALLMONEY:
+    case TY_DATE:
+    case TY_SMALLDATETIME:
+        return SPOOL_WORD4;
+    default:
+        return SPOOL_WORD8;
+    }
+}
+
+enum spool_form spool_form_of(const struct sqltype *t, bool packed)
 {
     switch (type_family(t->id)) {
-    case FAM_FLOAT:
-        return FORM_FLOAT;
     case FAM_DECIMAL:
-        return FORM_DECIMAL;
+        return packed && t->precision <= SPOOL_DECIMAL8_DIGITS ? SPOOL_DECIMAL8
+                                                               : SPOOL_DECIMAL16;
     case FAM_STRING:
     case FAM_NSTRING:
     case FAM_BINARY:
     case FAM_GUID:
     case FAM_XML:
     case FAM_VARIANT:
-        return FORM_BYTES;
+        /* 8,000 bytes of a code page are at most three times as many in UTF-8 */
+        return packed && t->max_bytes > 0 && t->max_bytes <= TYPE_MAX_CHARS
+                   ? SPOOL_BYTES2
+                   : SPOOL_BYTES4;
     default:
-        return t->id == TY_DATETIMEOFFSET ? FORM_OFFSET : FORM_WORD;
+        if (t->id == TY_DATETIMEOFFSET)
+            return SPOOL_OFFSET;
+        return packed ? word_form(t) : SPOOL_WORD8;
     }
 }
 
@@ -63,24 +85,28 @@ static bool io_failed(struct sqlerr *e, int errnum)
                        strerror_r(errnum, text, sizeof(text)));
 }
 
-struct spool *spool_new(const char *dir, const struct sqltype *types, size_t n,
+struct spool *spool_new(const char *dir, const struct spool_columns *columns,
                         struct sqlerr *e)
 {
+    const struct sqltype *types = columns->types;
+    size_t n = columns->n;
     struct spool *s = calloc(1, sizeof(*s));
     bool ok = s != NULL;
 
     if (ok) {
         s->fd = -1;
         s->n = n;
+        s->fixed_bytes = SPOOL_LENGTH_BYTES + spool_map_bytes(n);
         s->types = calloc(n + 1, sizeof(*types));
-        s->forms = calloc(n + 1, 1);
+        s->forms = calloc(n + 1, sizeof(*s->forms));
         s->dir = strdup(dir);
         s->counters = io_file_get(dir);
         ok = s->types != NULL && s->forms != NULL && s->dir != NULL;
     }
     for (size_t i = 0; ok && i < n; i++) {
         s->types[i] = types[i].id == TY_NULL ? type_of(TY_INT) : types[i];
-        s->forms[i] = (unsigned char)form_of(&s->types[i]);
+        s->forms[i] = spool_form_of(&s->types[i], columns->packed);
+        s->fixed_bytes += spool_form_bytes(s->forms[i]);
     }
     if (!ok) {
         spool_free(&s);
@@ -150,6 +176,9 @@ static bool flush(struct spool *s, struct sqlerr *e)
             return io_failed(e, errno);
         done += (size_t)n;
     }
+    /* a hint: spool_publish() is the one that makes sure */
+    if (s->early)
+        sync_file_range(s->fd, s->file_bytes, (off_t)s->len, SYNC_FILE_RANGE_WRITE);
     s->file_bytes += (int64_t)s->len;
     s->len = 0;
     return true;
@@ -160,8 +189,6 @@ static bool reserve(struct spool *s, size_t n, struct sqlerr *e)
     size_t cap = s->cap == 0 ? 16384 : s->cap;
     char *p;
 
-    if (n > SPOOL_MAX_ROW_BYTES)
-        return sqlerr_setf(e, 1105, 17, "A row is longer than fullrackd takes.");
     if (s->len + n <= s->cap)
         return true;
     if (s->len + n > SPOOL_BUFFER_BYTES && s->len > 0) {
@@ -180,77 +207,81 @@ static bool reserve(struct spool *s, size_t n, struct sqlerr *e)
     return true;
 }
 
-static size_t row_size(const struct spool *s, const struct value *cells)
+/* Room that a row needs while it is written; 0: it is too long. */
+static size_t row_room(const struct spool *s, const struct value *cells)
 {
-    size_t size = 4 + (s->n + 7) / 8;
+    size_t room = s->fixed_bytes + SPOOL_SLACK_BYTES;
 
     for (size_t i = 0; i < s->n; i++) {
-        static const unsigned char fixed[] = {[FORM_WORD] = 8,
-                                              [FORM_FLOAT] = 8,
-                                              [FORM_DECIMAL] = 16,
-                                              [FORM_OFFSET] = 10,
-                                              [FORM_BYTES] = 4};
-
-        if (cells[i].is_null)
+        if (s->forms[i] < SPOOL_BYTES2 || cells[i].is_null)
             continue;
-        size += fixed[s->forms[i]];
-        if (s->forms[i] == FORM_BYTES)
-            size += cells[i].u.s.n;
+        if (s->forms[i] == SPOOL_BYTES2 && cells[i].u.s.n > UINT16_MAX)
+            return 0;
+        room += cells[i].u.s.n;
     }
-    return size;
+    return room <= SPOOL_MAX_ROW_BYTES ? room : 0;
 }
 
-static char *put_cell(char *p, enum cell_form form, const struct value *v)
+char *spool_put_cell(char *p, enum spool_form form, const struct value *v)
 {
-    uint32_t n;
-
     switch (form) {
-    case FORM_FLOAT:
-        memcpy(p, &v->u.f, 8);
-        return p + 8;
-    case FORM_DECIMAL:
-        memcpy(p, &v->u.dec, 16);
-        return p + 16;
-    case FORM_BYTES:
-        n = (uint32_t)v->u.s.n;
-        memcpy(p, &n, 4);
-        if (n > 0)
-            memcpy(p + 4, v->u.s.p, n);
-        return p + 4 + n;
-    case FORM_OFFSET:
-        memcpy(p, &v->u.i, 8);
-        memcpy(p + 8, &v->offset_min, 2);
-        return p + 10;
-    case FORM_WORD:
-        break;
+    case SPOOL_DECIMAL8:
+    case SPOOL_DECIMAL16:
+        return spool_put_decimal(p, form, v->u.dec);
+    case SPOOL_BYTES2:
+    case SPOOL_BYTES4:
+        p = spool_put_length(p, form, v->u.s.n);
+        if (v->u.s.n > 0)
+            memcpy(p, v->u.s.p, v->u.s.n);
+        return p + v->u.s.n;
+    case SPOOL_OFFSET:
+        p = spool_put_word(p, SPOOL_WORD8, v->u.i);
+        return spool_put_word(p, SPOOL_WORD2, v->offset_min);
+    default:
+        return spool_put_word(p, form, v->u.i);
     }
-    memcpy(p, &v->u.i, 8);
-    return p + 8;
 }
 
 bool spool_add(struct spool *s, const struct value *cells, struct sqlerr *e)
 {
-    size_t size = row_size(s, cells), map = (s->n + 7) / 8;
-    uint32_t length = (uint32_t)(size - 4);
-    char *p, *nulls;
+    size_t room = row_room(s, cells), map = spool_map_bytes(s->n);
+    unsigned char *nulls;
+    char *row, *p;
 
     assert(!s->reading);
-    if (!reserve(s, size, e))
+    if (room == 0)
+        return sqlerr_setf(e, 1105, 17, "A row is longer than fullrackd takes.");
+    if (!reserve(s, room, e))
         return false;
-    p = s->buf + s->len;
-    memcpy(p, &length, 4);
-    nulls = p + 4;
+    row = s->buf + s->len;
+    nulls = (unsigned char *)row + SPOOL_LENGTH_BYTES;
     memset(nulls, 0, map);
-    p = nulls + map;
+    p = row + SPOOL_LENGTH_BYTES + map;
     for (size_t i = 0; i < s->n; i++)
         if (cells[i].is_null)
-            nulls[i / 8] = (char)(nulls[i / 8] | 1 << i % 8);
+            nulls[i / 8] = (unsigned char)(nulls[i / 8] | 1u << i % 8);
         else
-            p = put_cell(p, (enum cell_form)s->forms[i], &cells[i]);
-    s->len += size;
-    s->rows++;
-    s->bytes += (int64_t)size;
+            p = spool_put_cell(p, s->forms[i], &cells[i]);
+    spool_row_end(row, p);
+    spool_placed(s, (size_t)(p - row), 1);
     return true;
+}
+
+bool spool_area(struct spool *s, size_t bytes, char **begin, char **end, struct sqlerr *e)
+{
+    assert(!s->reading && bytes <= SPOOL_BUFFER_BYTES);
+    if (!reserve(s, bytes, e))
+        return false;
+    *begin = s->buf + s->len;
+    *end = s->buf + s->cap;
+    return true;
+}
+
+void spool_placed(struct spool *s, size_t bytes, int64_t rows)
+{
+    s->len += bytes;
+    s->bytes += (int64_t)bytes;
+    s->rows += rows;
 }
 
 static bool sync_folder_of(const char *path)
@@ -298,10 +329,10 @@ bool spool_publish(struct spool *s, const char *path, bool *done, struct sqlerr 
     return true;
 }
 
-struct spool *spool_open(const char *path, const struct sqltype *types, size_t n,
+struct spool *spool_open(const char *path, const struct spool_columns *columns,
                          int64_t bytes, struct sqlerr *e)
 {
-    struct spool *s = spool_new("", types, n, e);
+    struct spool *s = spool_new("", columns, e);
     struct stat st;
 
     if (s == NULL)
@@ -326,6 +357,11 @@ struct spool *spool_open(const char *path, const struct sqltype *types, size_t n
         spool_free(&s);
     }
     return s;
+}
+
+void spool_write_early(struct spool *s)
+{
+    s->early = true;
 }
 
 void spool_count_for(struct spool *s, const char *path)
@@ -383,56 +419,78 @@ static int fill(struct spool *s, size_t n, struct sqlerr *e)
     return 1;
 }
 
+static int64_t get_word(const char *p, enum spool_form form)
+{
+    uint64_t u = 0;
+    uint32_t u32;
+    uint16_t u16;
+
+    switch (form) {
+    case SPOOL_WORD1:
+        return (unsigned char)*p;
+    case SPOOL_WORD2:
+    case SPOOL_BYTES2:
+        memcpy(&u16, p, sizeof(u16));
+        u16 = le16toh(u16);
+        return form == SPOOL_WORD2 ? (int16_t)u16 : (int64_t)u16;
+    case SPOOL_WORD4:
+    case SPOOL_BYTES4:
+        memcpy(&u32, p, sizeof(u32));
+        u32 = le32toh(u32);
+        return form == SPOOL_WORD4 ? (int32_t)u32 : (int64_t)u32;
+    default:
+        memcpy(&u, p, sizeof(u));
+        return (int64_t)le64toh(u);
+    }
+}
+
 /* Behind the value, or NULL: it would end behind the row, as in a damaged segment. */
-static const char *get_cell(const char *p, const char *end, enum cell_form form,
+static const char *get_cell(const char *p, const char *end, enum spool_form form,
                             struct value *v)
 {
-    static const unsigned char fixed[] = {[FORM_WORD] = 8,
-                                          [FORM_FLOAT] = 8,
-                                          [FORM_DECIMAL] = 16,
-                                          [FORM_OFFSET] = 10,
-                                          [FORM_BYTES] = 4};
-    uint32_t n;
+    size_t fixed = spool_form_bytes(form);
 
-    if (end - p < fixed[form])
+    if ((size_t)(end - p) < fixed)
         return NULL;
     switch (form) {
-    case FORM_FLOAT:
-        memcpy(&v->u.f, p, 8);
+    case SPOOL_DECIMAL8:
+        v->u.dec = get_word(p, SPOOL_WORD8);
         break;
-    case FORM_DECIMAL:
-        memcpy(&v->u.dec, p, 16);
+    case SPOOL_DECIMAL16:
+        v->u.dec = get_word(p + 8, SPOOL_WORD8) * ((frd_int128)1 << 64) +
+                   (uint64_t)get_word(p, SPOOL_WORD8);
         break;
-    case FORM_BYTES:
-        memcpy(&n, p, 4);
-        v->u.s.p = p + 4;
-        v->u.s.n = n;
-        return (size_t)(end - p) - 4 < n ? NULL : p + 4 + n;
-    case FORM_OFFSET:
-        memcpy(&v->u.i, p, 8);
-        memcpy(&v->offset_min, p + 8, 2);
+    case SPOOL_BYTES2:
+    case SPOOL_BYTES4:
+        v->u.s.n = (size_t)get_word(p, form);
+        v->u.s.p = p + fixed;
+        return (size_t)(end - p) - fixed < v->u.s.n ? NULL : p + fixed + v->u.s.n;
+    case SPOOL_OFFSET:
+        v->u.i = get_word(p, SPOOL_WORD8);
+        v->offset_min = (int16_t)get_word(p + 8, SPOOL_WORD2);
         break;
-    case FORM_WORD:
-        memcpy(&v->u.i, p, 8);
+    default:
+        v->u.i = get_word(p, form);
         break;
     }
-    return p + fixed[form];
+    return p + fixed;
 }
 
 int spool_next(struct spool *s, struct value *cells, struct sqlerr *e)
 {
     uint32_t length;
     const char *p, *end, *nulls;
-    size_t map = (s->n + 7) / 8;
-    int r = fill(s, 4, e);
+    size_t map = spool_map_bytes(s->n);
+    int r = fill(s, SPOOL_LENGTH_BYTES, e);
 
     if (r <= 0)
         return r;
-    memcpy(&length, s->buf + s->at, 4);
-    r = fill(s, 4 + (size_t)length, e);
+    memcpy(&length, s->buf + s->at, sizeof(length));
+    length = le32toh(length);
+    r = fill(s, SPOOL_LENGTH_BYTES + (size_t)length, e);
     if (r <= 0)
         return r;
-    nulls = s->buf + s->at + 4;
+    nulls = s->buf + s->at + SPOOL_LENGTH_BYTES;
     end = nulls + length;
     p = length < map ? NULL : nulls + map;
     for (size_t i = 0; i < s->n && p != NULL; i++) {
@@ -440,12 +498,12 @@ int spool_next(struct spool *s, struct value *cells, struct sqlerr *e)
         cells[i].owned = false;
         cells[i].is_null = (nulls[i / 8] >> i % 8 & 1) != 0;
         if (!cells[i].is_null)
-            p = get_cell(p, end, (enum cell_form)s->forms[i], &cells[i]);
+            p = get_cell(p, end, s->forms[i], &cells[i]);
     }
     if (p != end) {
         sqlerr_setf(e, 824, 21, "Rows that were set aside are damaged.");
         return -1;
     }
-    s->at += 4 + (size_t)length;
+    s->at += SPOOL_LENGTH_BYTES + (size_t)length;
     return 1;
 }

@@ -1,5 +1,5 @@
 libfrserver_a_SOURCES += \
-	src/server/tds/bulk.c \
+	src/server/tds/bulk.c src/server/tds/direct.c src/server/tds/direct.h \
 	src/server/tds/login.c src/server/tds/login.h \
 	src/server/tds/packet.c src/server/tds/packet.h \
 	src/server/tds/request.c src/server/tds/serve_priv.h \

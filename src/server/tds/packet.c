@@ -223,6 +223,18 @@ const unsigned char *tds_take(struct tds_reader *r, size_t n)
     return use(r, n) ? p : NULL;
 }
 
+const unsigned char *tds_window(struct tds_reader *r, size_t *n)
+{
+    if (available(r, 1) == 0)
+        return NULL;
+    if (!fill_to(r, r->left)) {
+        r->broken = true;
+        return NULL;
+    }
+    *n = r->left;
+    return r->buf + r->pos;
+}
+
 bool tds_peek_u8(struct tds_reader *r, uint8_t *out)
 {
     if (available(r, 1) == 0)

@@ -89,6 +89,9 @@ bool tds_skip(struct tds_reader *r, uint64_t n);
 /* The next n bytes in place when they lie together (until the next read), else NULL;
  * moves. */
 const unsigned char *tds_take(struct tds_reader *r, size_t n);
+/* What is left of the present packet, in place and without moving on (tds_skip() does);
+ * NULL: nothing, or the connection ended in the middle of it. */
+const unsigned char *tds_window(struct tds_reader *r, size_t *n);
 bool tds_peek_u8(struct tds_reader *r, uint8_t *out);
 bool tds_read_u8(struct tds_reader *r, uint8_t *out);
 bool tds_read_u16(struct tds_reader *r, uint16_t *out);

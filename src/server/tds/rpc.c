@@ -128,7 +128,7 @@ static bool read_param(struct tds_conn *c, struct wire_input *in, struct call *k
 {
     struct param_space *space = add_param(k);
     struct rpc_param *p;
-    struct wire_type wt;
+    struct wire_type wt = {0};
     enum wire_result rc;
     uint8_t units, flags;
 

@@ -67,6 +67,12 @@ void wire_input_free(struct wire_input *in);
 enum wire_result wire_read_value(struct wire_input *in, const struct wire_type *wt,
                                  struct fr_buf *hold, struct value *out);
 
+/* The bytes of a value that is no text, binary or guid: of n, its length as sent, only
+ * those that the type allows; out's type stays.  For who has them at hand. */
+bool wire_scalar_length_ok(const struct wire_type *wt, size_t n);
+bool wire_take_scalar(const struct wire_type *wt, const unsigned char *p, size_t n,
+                      struct value *out);
+
 struct wire_output {
     struct tds_writer *w;
     bool text_pointers;

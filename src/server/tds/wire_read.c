@@ -160,11 +160,17 @@ static taker *const takers[] = {
 
 /* Decimals come in 5, 9, 13 or 17 bytes, from db-lib in as few as hold the precision; all
  * else in the type's own length. */
-static bool scalar_length_ok(const struct wire_type *wt, size_t n)
+bool wire_scalar_length_ok(const struct wire_type *wt, size_t n)
 {
     if (wt->type.id == TY_DECIMAL)
         return n >= 2 && n <= 17;
     return n == wt->max && n <= SCALAR_BYTES;
+}
+
+bool wire_take_scalar(const struct wire_type *wt, const unsigned char *p, size_t n,
+                      struct value *out)
+{
+    return takers[type_family(wt->type.id)](wt, p, n, out);
 }
 
 static enum wire_result skip_value(struct wire_input *in, uint64_t n,
@@ -188,7 +194,7 @@ static enum wire_result read_scalar(struct wire_input *in, const struct wire_typ
     }
     if (wt->type.id == TY_NULL)
         return WIRE_OK;
-    if (!scalar_length_ok(wt, n))
+    if (!wire_scalar_length_ok(wt, n))
         return skip_value(in, n, WIRE_BAD_LENGTH);
     p = tds_take(in->r, n);
     if (p == NULL) {
@@ -198,7 +204,7 @@ static enum wire_result read_scalar(struct wire_input *in, const struct wire_typ
     }
     out->is_null = false;
     if (wt->type.id != TY_UNIQUEIDENTIFIER)
-        return takers[type_family(wt->type.id)](wt, p, n, out) ? WIRE_OK : WIRE_BAD_VALUE;
+        return wire_take_scalar(wt, p, n, out) ? WIRE_OK : WIRE_BAD_VALUE;
     fr_buf_reset(hold);
     if (!fr_buf_add(hold, p, n))
         return WIRE_TOO_LARGE;

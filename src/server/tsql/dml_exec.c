@@ -19,6 +19,7 @@ struct collector {
 static bool collect_columns(void *arg, const struct result_column *cols, size_t n)
 {
     struct collector *c = arg;
+    struct spool_columns columns;
     struct database *db = session_database(c->ctx->session);
 
     if (c->rows != NULL) {
@@ -30,9 +31,9 @@ static bool collect_columns(void *arg, const struct result_column *cols, size_t 
     c->n = n;
     for (size_t i = 0; c->types != NULL && i < n; i++)
         c->types[i] = cols[i].type;
+    columns = (struct spool_columns){.types = c->types, .n = n};
     if (c->types != NULL)
-        c->rows =
-            spool_new(store_spool_dir(database_store(db)), c->types, n, &c->ctx->err);
+        c->rows = spool_new(store_spool_dir(database_store(db)), &columns, &c->ctx->err);
     c->failed = c->rows == NULL;
     return !c->failed;
 }

@@ -356,11 +356,12 @@ static bool put_spooled(struct insertion *in, struct spool *rows)
 static bool put_aside(struct insertion *in, sqlite3_stmt *st)
 {
     struct value *cells = zeroed(in, in->ncells, sizeof(*cells));
+    struct spool_columns columns = {.types = in->types, .n = in->ncells};
     struct spool *rows =
         cells == NULL
             ? NULL
             : spool_new(store_spool_dir(database_store(handle_database(in->b->h))),
-                        in->types, in->ncells, in->b->e);
+                        &columns, in->b->e);
     bool ok = rows != NULL;
     int rc = SQLITE_DONE;
 

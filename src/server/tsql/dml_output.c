@@ -168,6 +168,7 @@ bool output_open(struct binder *b, const struct output_clause *clause,
 
 bool output_start(struct output *o)
 {
+    struct spool_columns columns;
     struct sqltype *types;
 
     if (!o->active)
@@ -177,9 +178,10 @@ bool output_start(struct output *o)
     types = bind_alloc(o->b, (o->ncols + 1) * sizeof(*types));
     for (size_t i = 0; types != NULL && i < o->ncols; i++)
         types[i] = o->cols[i].rc.type;
+    columns = (struct spool_columns){.types = types, .n = o->ncols};
     if (types != NULL)
         o->into = spool_new(store_spool_dir(database_store(handle_database(o->b->h))),
-                            types, o->ncols, o->b->e);
+                            &columns, o->b->e);
     return o->into != NULL;
 }
 

@@ -164,6 +164,7 @@ static bool cell_types(struct change *c, struct sqltype **out)
 
 bool change_select(struct change *c)
 {
+    struct spool_columns columns;
     struct sqltype *types;
     const char *sql;
     sqlite3_stmt *st;
@@ -172,8 +173,9 @@ bool change_select(struct change *c)
 
     if (!cell_types(c, &types) || (sql = query_text(c)) == NULL)
         return false;
-    c->rows = spool_new(store_spool_dir(database_store(handle_database(c->b->h))), types,
-                        c->ncells, c->b->e);
+    columns = (struct spool_columns){.types = types, .n = c->ncells};
+    c->rows = spool_new(store_spool_dir(database_store(handle_database(c->b->h))),
+                        &columns, c->b->e);
     if (c->rows == NULL || !run_prepare(c->b, sql, &st))
         return false;
     while (ok && (rc = run_step(c->b, st)) == SQLITE_ROW) {

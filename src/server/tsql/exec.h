@@ -213,6 +213,9 @@ bool bulk_open(struct exec_ctx *ctx, const struct bulk_stmt *st);
 size_t bulk_columns(struct session *s, const struct result_column **cols);
 void bulk_types(struct session *s, const struct sqltype *types, size_t n);
 bool bulk_row(struct session *s, const struct value *values, size_t n);
+bool bulk_layout(struct session *s, struct bulk_layout *out);
+bool bulk_area(struct session *s, size_t bytes, char **begin, char **end);
+void bulk_placed(struct session *s, size_t bytes, int64_t rows);
 /* ctx->rows: how many; complete false: nothing is kept. Outside a transaction it commits.
  */
 bool bulk_end(struct exec_ctx *ctx, bool complete);

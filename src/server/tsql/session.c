@@ -430,6 +430,21 @@ bool session_bulk_row(struct session *s, const struct value *values, size_t n)
     return bulk_row(s, values, n);
 }
 
+bool session_bulk_layout(struct session *s, struct bulk_layout *out)
+{
+    return bulk_layout(s, out);
+}
+
+bool session_bulk_area(struct session *s, size_t bytes, char **begin, char **end)
+{
+    return bulk_area(s, bytes, begin, end);
+}
+
+void session_bulk_placed(struct session *s, size_t bytes, int64_t rows)
+{
+    bulk_placed(s, bytes, rows);
+}
+
 bool session_bulk_end(struct session *s, bool complete)
 {
     struct frame f;

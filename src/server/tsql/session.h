@@ -8,6 +8,7 @@
 #ifndef FRD_TSQL_SESSION_H
 #define FRD_TSQL_SESSION_H
 
+#include "server/store/spool_row.h"
 #include "server/tsql/sink.h"
 
 struct server;  /* net/server.h: configuration, sessions, schedulers, databases */
@@ -65,6 +66,30 @@ size_t session_bulk_columns(const struct session *s, const struct result_column 
    before the first row.  Without it rows are taken to be of the declared types. */
 void session_bulk_types(struct session *s, const struct sqltype *types, size_t n);
 bool session_bulk_row(struct session *s, const struct value *values, size_t n);
+
+/*
+ * The short way of rows whose values need no look but at their own column: they may be
+ * written as they are set aside (store/spool_row.h).  Rows of both ways may follow each
+ * other.  Valid until the stream ends, after session_bulk_types().
+ */
+struct bulk_cell {
+    enum spool_form form;
+    uint16_t at;    /* its bit in the row's NULL bitmap */
+    bool nullable;  /* NULL is stored as it comes */
+    bool padded;    /* to `length`: with blanks, binary with zeros */
+    int32_t length; /* of a text or binary at most; TYPE_MAX: any */
+};
+struct bulk_layout {
+    const struct bulk_cell *cells; /* of the stream's columns, in the row's order */
+    const unsigned char *nulls;    /* the bitmap of a row whose stream columns are set */
+    size_t map_bytes;
+};
+/* False: each row goes through session_bulk_row(). */
+bool session_bulk_layout(struct session *s, struct bulk_layout *out);
+/* Room for rows, as spool_area(); false as session_bulk_row().  Then what was written. */
+bool session_bulk_area(struct session *s, size_t bytes, char **begin, char **end);
+void session_bulk_placed(struct session *s, size_t bytes, int64_t rows);
+
 /* complete: the stream was whole; false: attention or broken, nothing is kept. */
 bool session_bulk_end(struct session *s, bool complete);
 

@@ -1,5 +1,6 @@
 #include "server/value/text.h"
 
+#include <endian.h>
 #include <string.h>
 
 uint32_t text_next(const char **p, const char *end)
@@ -149,25 +150,84 @@ bool text_to_utf16le(const char *s, size_t n, struct fr_buf *out)
     return true;
 }
 
+/* A run of ASCII units, eight at a time, as far as they go. */
+static size_t put_ascii_units(const unsigned char *s, size_t units, char *out)
+{
+    typedef uint16_t wide __attribute__((vector_size(16)));
+    typedef unsigned char narrow __attribute__((vector_size(8)));
+    size_t i = 0;
+
+    for (; i + 8 <= units; i += 8) {
+        uint64_t half[2];
+        wide w;
+        narrow n;
+
+        memcpy(half, s + 2 * i, sizeof half);
+        if (((half[0] | half[1]) & htole64(0xFF80FF80FF80FF80)) != 0)
+            break;
+        memcpy(&w, s + 2 * i, sizeof w);
+        if (htole16(1) != 1)
+            w = w >> 8;
+        n = __builtin_convertvector(w, narrow);
+        memcpy(out + i, &n, sizeof n);
+    }
+    return i;
+}
+
+/* Code point at *p, which moves behind it; a lone surrogate is one, too. */
+static uint32_t next_utf16le(const unsigned char **p, const unsigned char *end)
+{
+    const unsigned char *s = *p;
+    uint32_t c = (uint32_t)(s[0] | s[1] << 8), low;
+
+    *p += 2;
+    if (c < 0xD800 || c > 0xDBFF || end - s < 4)
+        return c;
+    low = (uint32_t)(s[2] | s[3] << 8);
+    if (low < 0xDC00 || low > 0xDFFF)
+        return c;
+    *p += 2;
+    return 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
+}
+
+char *text_put_utf16le(const void *p, size_t bytes, char *out)
+{
+    const unsigned char *s = p, *end = s + (bytes & ~(size_t)1);
+
+    while (s < end) {
+        size_t run = put_ascii_units(s, (size_t)(end - s) / 2, out);
+
+        s += 2 * run;
+        out += run;
+        /* up to the next unit that may begin a run */
+        while (s < end && (run == 0 || s[1] != 0 || s[0] >= 0x80)) {
+            out += text_put(next_utf16le(&s, end), out);
+            run = 1;
+        }
+    }
+    return out;
+}
+
 bool text_from_utf16le(const void *p, size_t bytes, struct fr_buf *out)
 {
+    enum { CHUNK_BYTES = 65536, MOST = CHUNK_BYTES / 2 * 3 };
     const unsigned char *s = p, *end = s + (bytes & ~(size_t)1);
     char utf8[4];
 
-    while (s < end) {
-        uint32_t c = (uint32_t)(s[0] | s[1] << 8);
+    while (s < end && out->max - out->len >= MOST) {
+        size_t n = (size_t)(end - s) < CHUNK_BYTES ? (size_t)(end - s) : CHUNK_BYTES;
 
-        s += 2;
-        if (c >= 0xD800 && c <= 0xDBFF && s < end) {
-            uint32_t low = (uint32_t)(s[0] | s[1] << 8);
-
-            if (low >= 0xDC00 && low <= 0xDFFF) {
-                c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
-                s += 2;
-            }
-        }
-        if (!fr_buf_add(out, utf8, text_put(c, utf8)))
+        if (n == CHUNK_BYTES && (s[n - 1] & 0xFC) == 0xD8)
+            n -= 2; /* a pair stays together */
+        if (!fr_buf_reserve(out, n / 2 * 3))
             return false;
+        out->len = (size_t)(text_put_utf16le(s, n, out->data + out->len) - out->data);
+        out->data[out->len] = '\0';
+        s += n;
     }
+    /* near the buffer's maximum the text may fit where its longest form would not */
+    while (s < end)
+        if (!fr_buf_add(out, utf8, text_put(next_utf16le(&s, end), utf8)))
+            return false;
     return true;
 }

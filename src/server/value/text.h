@@ -32,7 +32,10 @@ size_t text_units(const char *s, size_t n);
 size_t text_offset(const char *s, size_t n, size_t units);
 
 bool text_to_utf16le(const char *s, size_t n, struct fr_buf *out);
-/* bytes: even; a lone surrogate is kept */
+/* The text at `out`, which has room for 3 bytes a unit; where it ends.  bytes:
+   even; a lone surrogate is kept. */
+char *text_put_utf16le(const void *p, size_t bytes, char *out);
+/* The same, appended. */
 bool text_from_utf16le(const void *p, size_t bytes, struct fr_buf *out);
 
 /* Length in bytes of the text in a code page. */
