@@ -160,7 +160,7 @@ struct fr_bulk {
     const struct fr_bulk_ops *ops;
     struct fr_cell *cells; /* one per column of the table, in column_id order */
     size_t columns;
-    uint64_t bytes_sent; /* payload bytes handed to the engine */
+    uint64_t bytes_sent;       /* payload bytes handed to the engine */
     size_t direct_bytes;       /* most that a row takes, and FR_BULK_SLACK_BYTES; 0 = rows
                                   go by their cells only */
     unsigned char direct_mark; /* what a row begins with */

@@ -30,10 +30,10 @@ struct fr_connect {
     const char *session_options; /* SQL run after the login; NULL = none */
     const char *ca_file;         /* PEM; NULL = certificates are not checked */
     enum fr_encrypt encrypt;
-    uint32_t packet_bytes;         /* 0 = the protocol's default, or that of bulk copies */
-    uint32_t tcp_timeout_ms;       /* unacknowledged data for so long = connection lost;
-                                      0 = system's */
-    uint32_t login_timeout_ms;     /* 0 = none */
+    uint32_t packet_bytes;     /* 0 = the protocol's default, or that of bulk copies */
+    uint32_t tcp_timeout_ms;   /* unacknowledged data for so long = connection lost;
+                                  0 = system's */
+    uint32_t login_timeout_ms; /* 0 = none */
     uint32_t statement_timeout_ms; /* silence of the server for so long; 0 = none */
     bool for_bulk;
 };

@@ -114,7 +114,7 @@ fr_status fr_direct_new(const struct fr_direct_field *fields, size_t count,
                         const struct fr_direct_options *o, struct fr_direct **out,
                         struct fr_err *err)
 {
-    enum fr_blanks blanks = o->load->trailing_blanks;
+    enum fr_blanks blanks = (enum fr_blanks)o->load->trailing_blanks;
     struct fr_direct *d;
 
     *out = NULL;

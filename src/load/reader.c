@@ -16,8 +16,9 @@ enum {
 };
 
 struct block {
-    char *memory; /* HEADROOM_BYTES for the tail of the block before, then block_bytes;
-                     slack on both sides */
+    char *owned;
+    char *memory; /* in it, with slack on both sides: HEADROOM_BYTES for the tail of the
+                     block before, then block_bytes */
     size_t n;
 };
 
@@ -43,7 +44,7 @@ struct fr_reader {
     /* the loader's own */
     size_t taken; /* blocks the window has reached */
     struct fr_window window;
-    char *spill; /* gathers a row that is longer than the headroom */
+    struct block spill; /* gathers a row that is longer than the headroom */
     size_t spill_bytes;
 };
 
@@ -90,18 +91,11 @@ static void *read_ahead(void *arg)
     return NULL;
 }
 
-/* Slack on both sides; NULL: no memory. */
-static char *new_block(size_t bytes)
+static bool make_block(struct block *b, size_t bytes)
 {
-    char *memory = calloc(1, bytes + 2 * FR_WINDOW_SLACK_BYTES);
-
-    return memory == NULL ? NULL : memory + FR_WINDOW_SLACK_BYTES;
-}
-
-static void free_block(char *block)
-{
-    if (block != NULL)
-        free(block - FR_WINDOW_SLACK_BYTES);
+    b->owned = calloc(1, bytes + 2 * FR_WINDOW_SLACK_BYTES);
+    b->memory = b->owned == NULL ? NULL : b->owned + FR_WINDOW_SLACK_BYTES;
+    return b->owned != NULL;
 }
 
 fr_status fr_reader_start(struct fr_source **source, size_t max_row_bytes,
@@ -122,8 +116,7 @@ fr_status fr_reader_start(struct fr_source **source, size_t max_row_bytes,
     *source = NULL;
     r->max_row_bytes = max_row_bytes;
     for (size_t i = 0; i < r->block_count; i++) {
-        r->blocks[i].memory = new_block(HEADROOM_BYTES + r->block_bytes);
-        if (r->blocks[i].memory == NULL) {
+        if (!make_block(&r->blocks[i], HEADROOM_BYTES + r->block_bytes)) {
             fr_reader_stop(&r);
             return fr_err_set(err, FR_ENOMEM, "no memory for a reader");
         }
@@ -153,8 +146,8 @@ void fr_reader_stop(struct fr_reader **rp)
     if (r->thread_runs)
         pthread_join(r->thread, NULL);
     for (size_t i = 0; i < BLOCKS; i++)
-        free_block(r->blocks[i].memory);
-    free_block(r->spill);
+        free(r->blocks[i].owned);
+    free(r->spill.owned);
     fr_source_close(&r->source);
     pthread_cond_destroy(&r->changed);
     pthread_mutex_destroy(&r->lock);
@@ -203,22 +196,20 @@ static void free_blocks_before(struct fr_reader *r, size_t index)
 static fr_status move_to_spill(struct fr_reader *r, size_t more, struct fr_err *err)
 {
     size_t room = r->spill_bytes < BLOCK_BYTES * 2 ? BLOCK_BYTES * 2 : r->spill_bytes;
-    char *spill = r->spill;
+    struct block old = r->spill;
 
     while (room < r->window.n + more)
         room *= 2;
-    if (room > r->spill_bytes) {
-        spill = new_block(room);
-        if (spill == NULL)
-            return fr_err_set(err, FR_ENOMEM,
-                              "no memory for a row of more than %zu bytes", r->window.n);
+    if (room > r->spill_bytes && !make_block(&r->spill, room)) {
+        r->spill = old;
+        return fr_err_set(err, FR_ENOMEM, "no memory for a row of more than %zu bytes",
+                          r->window.n);
     }
-    memmove(spill, r->window.p, r->window.n);
-    if (spill != r->spill)
-        free_block(r->spill);
-    r->spill = spill;
+    memmove(r->spill.memory, r->window.p, r->window.n);
+    if (old.owned != r->spill.owned)
+        free(old.owned);
     r->spill_bytes = room;
-    r->window.p = spill;
+    r->window.p = r->spill.memory;
     return FR_OK;
 }
 
@@ -246,7 +237,7 @@ static fr_status read_plain(struct fr_reader *r, struct fr_err *err)
         move_in_front_of(r, b);
     } else {
         st = move_to_spill(r, r->block_bytes, err);
-        to = r->spill + r->window.n;
+        to = r->spill.memory + r->window.n;
     }
     if (st == FR_OK)
         st = fr_source_read(r->source, to, r->block_bytes, &got, err);
@@ -275,7 +266,7 @@ static fr_status take_block(struct fr_reader *r, struct fr_err *err)
     }
     st = move_to_spill(r, b->n, err);
     if (st == FR_OK) {
-        memcpy(r->spill + r->window.n, b->memory + HEADROOM_BYTES, b->n);
+        memcpy(r->spill.memory + r->window.n, b->memory + HEADROOM_BYTES, b->n);
         r->window.n += b->n;
     }
     free_blocks_before(r, r->taken);

@@ -7,15 +7,20 @@
  * the file and says what is wanted). */
 #include "base/clock.h"
 #include "base/cpu.h"
-#include "load/plan.h"
-#include "wire/encode.h"
+#include "support/memory_bulk.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { COLUMNS = 16, OUT_BYTES = 256 << 10, STRETCH_ROWS = 1024, CELL_BYTES = 128 };
+enum {
+    COLUMNS = 16,
+    OUT_BYTES = 256 << 10,
+    ROOM_BYTES = 64 << 10,
+    STRETCH_ROWS = 1024,
+    LEVELS = 3
+};
 
 #define TEXT(s) ((char *)(uintptr_t)(s))
 
@@ -41,62 +46,6 @@ static struct fr_column lineitem[COLUMNS] = {
     {.name = TEXT("l_comment"), .type = FR_TYPE_VARCHAR, .max_bytes = 44},
 };
 
-/* A bulk copy whose message goes nowhere. */
-struct sink {
-    struct fr_bulk bulk; /* first */
-    struct fr_cell cells[COLUMNS];
-    struct {
-        int32_t pad, length;
-        unsigned char data[CELL_BYTES + FR_BULK_SLACK_BYTES];
-    } __attribute__((aligned(8))) memory[COLUMNS];
-    struct wire_column columns[COLUMNS];
-    unsigned char *out, *at;
-    uint64_t bytes;
-};
-
-static unsigned char *encode(const struct fr_bulk *b, size_t column, unsigned char *at)
-{
-    const struct sink *s = (const struct sink *)b;
-    int32_t n = s->memory[column].length;
-
-    if (n == FR_CELL_NULL)
-        return wire_encode_null(s->columns[column].form, at);
-    if (s->columns[column].encode != NULL)
-        return s->columns[column].encode(s->memory[column].data, at);
-    return wire_encode_short(s->memory[column].data, (size_t)n, at);
-}
-
-static fr_status room(struct fr_bulk *b, unsigned char **at, size_t *bytes,
-                      struct fr_err *err)
-{
-    struct sink *s = (struct sink *)b;
-
-    (void)err;
-    if ((size_t)(s->out + OUT_BYTES - s->at) < b->direct_bytes)
-        s->at = s->out;
-    *at = s->at;
-    *bytes = (size_t)(s->out + OUT_BYTES - s->at);
-    return FR_OK;
-}
-
-static void commit(struct fr_bulk *b, const unsigned char *end)
-{
-    struct sink *s = (struct sink *)b;
-
-    s->bytes += (uint64_t)(end - s->at);
-    s->at += end - s->at;
-}
-
-static fr_status grow(struct fr_bulk *b, size_t column, size_t bytes, struct fr_err *err)
-{
-    (void)b;
-    (void)column;
-    return fr_err_set(err, FR_ENOMEM, "%zu bytes", bytes);
-}
-
-static const struct fr_bulk_ops sink_ops = {
-    .grow = grow, .room = room, .encode = encode, .commit = commit};
-
 static double seconds(void)
 {
     struct timespec t;
@@ -111,33 +60,8 @@ static void die(const char *what, const struct fr_err *err)
     exit(1);
 }
 
-static void init_sink(struct sink *s)
-{
-    struct fr_err err = {0};
-    size_t bound = 1;
-
-    memset(s, 0, sizeof *s);
-    for (size_t i = 0; i < COLUMNS; i++) {
-        lineitem[i].type_name = TEXT("x");
-        lineitem[i].code_page = 1252;
-        if (wire_column_init(&s->columns[i], &lineitem[i], &err) != FR_OK)
-            die("columns", &err);
-        bound += s->columns[i].bound_bytes;
-        s->cells[i] =
-            (struct fr_cell){&s->memory[i].length, s->memory[i].data, CELL_BYTES};
-    }
-    s->bulk = (struct fr_bulk){.ops = &sink_ops,
-                               .cells = s->cells,
-                               .columns = COLUMNS,
-                               .direct_bytes = bound + FR_BULK_SLACK_BYTES,
-                               .direct_mark = 0xD1};
-    s->out = s->at = malloc(OUT_BYTES);
-    if (s->out == NULL)
-        die("no memory", NULL);
-}
-
 /* Rows that were encoded; all that the text has, or the file is not LineItem. */
-static int64_t encode_all(struct sink *s, const char *p, size_t n)
+static int64_t encode_all(struct memory_bulk *s, const char *p, size_t n)
 {
     struct fr_table table = {.quoted = TEXT("[dbo].[lineitem]"),
                              .display = TEXT("dbo.lineitem"),
@@ -212,19 +136,25 @@ static char *read_all(const char *path, size_t *n)
 
 int main(int argc, char **argv)
 {
-    static const char *const names[] = {"plain", "avx2", "avx512"};
-    int rounds = argc > 2 ? atoi(argv[2]) : 5;
+    static const char *const names[LEVELS] = {"plain", "avx2", "avx512"};
+    int rounds = argc > 2 ? (int)strtol(argv[2], NULL, 10) : 5;
     enum fr_cpu first = FR_CPU_PLAIN, best = fr_cpu_level();
-    double find_ns = 1e99, encode_ns[3] = {1e99, 1e99, 1e99};
-    struct sink s;
+    double find_ns = 1e99, encode_ns[LEVELS] = {1e99, 1e99, 1e99};
+    struct memory_bulk s;
     char *text;
     size_t n;
 
     if (argc < 2)
         return 2;
     text = read_all(argv[1], &n);
-    init_sink(&s);
-    for (int level = FR_CPU_PLAIN; argc > 3 && level <= (int)best; level++)
+    for (size_t i = 0; i < COLUMNS; i++) {
+        lineitem[i].type_name = TEXT("x");
+        lineitem[i].code_page = 1252;
+    }
+    memory_bulk_init(&s, lineitem, COLUMNS, false, ROOM_BYTES, OUT_BYTES);
+    s.wraps = true;
+    for (int level = FR_CPU_PLAIN; argc > 3 && level <= (int)best && level < LEVELS;
+         level++)
         if (strcmp(argv[3], names[level]) == 0)
             first = best = (enum fr_cpu)level;
     for (int round = 0; round < rounds; round++) {
@@ -233,7 +163,7 @@ int main(int argc, char **argv)
 
         ns = (seconds() - start) * 1e9 / (double)rows;
         find_ns = ns < find_ns ? ns : find_ns;
-        for (int level = (int)first; level <= (int)best; level++) {
+        for (int level = (int)first; level <= (int)best && level < LEVELS; level++) {
             fr_cpu_limit((enum fr_cpu)level);
             start = seconds();
             if (encode_all(&s, text, n) != rows)
@@ -243,11 +173,11 @@ int main(int argc, char **argv)
         }
     }
     printf("{\"memchr_ns\": %.1f", find_ns);
-    for (int level = (int)first; level <= (int)best; level++)
+    for (int level = (int)first; level <= (int)best && level < LEVELS; level++)
         printf(", \"%s_ns\": %.1f, \"%s_rate_to_memchr\": %.2f", names[level],
                encode_ns[level], names[level], find_ns / encode_ns[level]);
     printf("}\n");
     free(text - FR_WINDOW_SLACK_BYTES);
-    free(s.out);
+    memory_bulk_free(&s);
     return 0;
 }

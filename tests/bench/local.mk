@@ -1,6 +1,6 @@
 # Ratios against other clients in one run, and of the queue's procedures with few and many tasks; never a test.
 EXTRA_PROGRAMS = tests/bench/find_ranges tests/bench/encode_rows
-tests_bench_encode_rows_SOURCES = tests/bench/encode_rows.c
+tests_bench_encode_rows_SOURCES = tests/bench/encode_rows.c tests/support/memory_bulk.c tests/support/memory_bulk.h
 tests_bench_encode_rows_LDADD = libfrclient.a libfrbase.a $(UV_LIBS) $(JANSSON_LIBS) $(ARCHIVE_LIBS) $(EXPAT_LIBS) $(DBLIB_LIBS) $(GNUTLS_LIBS) -lm
 tests_bench_find_ranges_SOURCES = tests/bench/find_ranges.c
 tests_bench_find_ranges_LDADD = libfrclient.a libfrbase.a $(ARCHIVE_LIBS)

@@ -3,9 +3,12 @@ if FUZZ
 FUZZERS = tests/fuzz/fuzz_load tests/fuzz/fuzz_tsql tests/fuzz/fuzz_tds tests/fuzz/fuzz_batch \
 	tests/fuzz/fuzz_convert tests/fuzz/fuzz_codepage tests/fuzz/fuzz_reply tests/fuzz/fuzz_prelogin \
 	tests/fuzz/fuzz_format_file tests/fuzz/fuzz_native
-FUZZERS += tests/fuzz/fuzz_sniff tests/fuzz/fuzz_ddl
+FUZZERS += tests/fuzz/fuzz_sniff tests/fuzz/fuzz_ddl tests/fuzz/fuzz_rows
 noinst_PROGRAMS += $(FUZZERS)
 fuzzers: $(FUZZERS)
+tests_fuzz_fuzz_rows_SOURCES = tests/fuzz/fuzz_rows.c tests/support/memory_bulk.c tests/support/memory_bulk.h
+tests_fuzz_fuzz_rows_LDADD = libfrclient.a libfrbase.a $(UV_LIBS) $(JANSSON_LIBS) $(ARCHIVE_LIBS) $(EXPAT_LIBS) $(DBLIB_LIBS) $(GNUTLS_LIBS) -lm
+tests_fuzz_fuzz_rows_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_load_SOURCES = tests/fuzz/fuzz_load.c
 tests_fuzz_fuzz_load_LDADD = libfrclient.a libfrbase.a $(UV_LIBS) $(JANSSON_LIBS) $(ARCHIVE_LIBS) $(EXPAT_LIBS) $(DBLIB_LIBS) $(GNUTLS_LIBS) -lm
 tests_fuzz_fuzz_load_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer

@@ -6,8 +6,8 @@
 #include "base/cpu.h"
 #include "load/calendar.h"
 #include "load/plan.h"
+#include "support/memory_bulk.h"
 #include "support/suite.h"
-#include "wire/encode.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -16,15 +16,7 @@
 
 #define TEXT(s) ((char *)(uintptr_t)(s))
 
-enum {
-    COLUMNS = 8,
-    CELL_BYTES = 256,
-    OUT_BYTES = 1 << 20,
-    TEXT_BYTES = 24 << 10,
-    MARK = 0xD1,
-    REFUSED = 0x3F,
-    ROUNDS = 60
-};
+enum { COLUMNS = 8, OUT_BYTES = 1 << 20, TEXT_BYTES = 24 << 10, ROUNDS = 60 };
 
 static const struct fr_column columns[COLUMNS] = {
     {.name = TEXT("i"), .type = FR_TYPE_INT, .nullable = true},
@@ -41,98 +33,6 @@ static const struct fr_column columns[COLUMNS] = {
     {.name = TEXT("c"), .type = FR_TYPE_CHAR, .max_bytes = 20, .nullable = true},
 };
 
-/* A bulk copy into memory, by its message or by its cells. */
-struct memory_bulk {
-    struct fr_bulk bulk; /* first */
-    struct fr_cell cells[COLUMNS];
-    struct {
-        int32_t pad, length;
-        unsigned char data[CELL_BYTES + FR_BULK_SLACK_BYTES];
-    } __attribute__((aligned(8))) memory[COLUMNS];
-    struct wire_column wire[COLUMNS];
-    unsigned char *out; /* OUT_BYTES */
-    size_t n;
-    size_t room_bytes; /* given at a time */
-};
-
-static unsigned char *encode(const struct fr_bulk *b, size_t column, unsigned char *at)
-{
-    const struct memory_bulk *m = (const struct memory_bulk *)b;
-    int32_t n = m->memory[column].length;
-
-    if (n == FR_CELL_NULL)
-        return wire_encode_null(m->wire[column].form, at);
-    if (m->wire[column].encode != NULL)
-        return m->wire[column].encode(m->memory[column].data, at);
-    return wire_encode_short(m->memory[column].data, (size_t)n, at);
-}
-
-static fr_status room(struct fr_bulk *b, unsigned char **at, size_t *bytes,
-                      struct fr_err *err)
-{
-    struct memory_bulk *m = (struct memory_bulk *)b;
-
-    (void)err;
-    ck_assert_uint_le(m->n + m->room_bytes, OUT_BYTES);
-    *at = m->out + m->n;
-    *bytes = m->room_bytes;
-    return FR_OK;
-}
-
-static void commit(struct fr_bulk *b, const unsigned char *end)
-{
-    struct memory_bulk *m = (struct memory_bulk *)b;
-
-    m->n = (size_t)(end - m->out);
-}
-
-/* The row in the cells, as the message would have it. */
-static fr_status send_cells(struct fr_bulk *b, struct fr_err *err)
-{
-    struct memory_bulk *m = (struct memory_bulk *)b;
-    unsigned char *at = m->out + m->n;
-
-    (void)err;
-    ck_assert_uint_le(m->n + CELL_BYTES * COLUMNS, OUT_BYTES);
-    *at++ = MARK;
-    for (size_t i = 0; i < COLUMNS; i++)
-        at = encode(b, i, at);
-    m->n = (size_t)(at - m->out);
-    return FR_OK;
-}
-
-static fr_status grow(struct fr_bulk *b, size_t column, size_t bytes, struct fr_err *err)
-{
-    (void)b;
-    (void)column;
-    return fr_err_set(err, FR_ENOMEM, "%zu bytes", bytes);
-}
-
-static const struct fr_bulk_ops memory_ops = {
-    .grow = grow, .send = send_cells, .room = room, .encode = encode, .commit = commit};
-
-static void init_bulk(struct memory_bulk *m, bool by_cells, size_t room_bytes)
-{
-    struct fr_err err = {0};
-    size_t bound = 1;
-
-    memset(m, 0, sizeof *m);
-    for (size_t i = 0; i < COLUMNS; i++) {
-        ck_assert_int_eq(wire_column_init(&m->wire[i], &columns[i], &err), FR_OK);
-        bound += m->wire[i].bound_bytes;
-        m->cells[i] =
-            (struct fr_cell){&m->memory[i].length, m->memory[i].data, CELL_BYTES};
-    }
-    m->bulk = (struct fr_bulk){.ops = &memory_ops,
-                               .cells = m->cells,
-                               .columns = COLUMNS,
-                               .direct_bytes = by_cells ? 0 : bound + FR_BULK_SLACK_BYTES,
-                               .direct_mark = MARK};
-    m->room_bytes = m->bulk.direct_bytes + room_bytes;
-    m->out = malloc(OUT_BYTES);
-    ck_assert_ptr_nonnull(m->out);
-}
-
 /* ---- texts ---- */
 
 static uint64_t state;
@@ -143,6 +43,14 @@ static uint64_t next_random(void)
     return state >> 29;
 }
 
+static uint64_t next_step(void *ctx)
+{
+    (void)ctx;
+    return next_random();
+}
+
+static const struct memory_steps steps = {next_step, NULL};
+
 static size_t any_below(size_t n)
 {
     return (size_t)(next_random() % n);
@@ -150,6 +58,10 @@ static size_t any_below(size_t n)
 
 /* How wild a text is. */
 enum mood { TAME, MIXED, WILD };
+
+#define LONG_TEXT                                                                        \
+    "a text that is longer than the column may hold, by far, and longer than a block, "  \
+    "too: it goes on for some more"
 
 static const char *const odd_values[] = {
     "",
@@ -333,62 +245,6 @@ static struct fr_plan *new_plan(const struct shape *s, struct fr_load_options *o
     return p;
 }
 
-/* One row by splitter and converters; bytes it took, 0 at the end. */
-static size_t take_one(struct fr_plan *p, const struct fr_window *w,
-                       struct memory_bulk *m)
-{
-    static struct fr_field fields[FR_MAX_FIELDS];
-    struct fr_record rec = {.fields = fields};
-    struct fr_row_error bad;
-    struct fr_err err = {0};
-
-    if (fr_split_next(fr_plan_splitter(p), w->p, w->n, true, &rec) != FR_SPLIT_ROW)
-        return 0;
-    if (rec.blank)
-        return rec.total_bytes;
-    if (rec.bad != NULL || rec.count != fr_plan_field_count(p) ||
-        fr_plan_convert(p, &rec, &m->bulk, &bad, &err) != FR_OK)
-        m->out[m->n++] = REFUSED;
-    else
-        ck_assert_int_eq(send_cells(&m->bulk, &err), FR_OK);
-    return rec.total_bytes;
-}
-
-/* By the index as far as it goes; rows it took. */
-static int64_t take_all(struct fr_plan *p, const char *text, size_t n, bool by_index,
-                        struct memory_bulk *m)
-{
-    struct fr_window w = {.p = text, .n = n, .generation = 1};
-    struct fr_err err = {0};
-    int64_t rows = 0;
-
-    for (;;) {
-        struct fr_direct_run run = {.max_rows = 1 + (int64_t)any_below(300),
-                                    .max_bytes = 1 + any_below(9000)};
-        size_t took;
-
-        if (by_index) {
-            uint64_t most = run.max_bytes;
-            int64_t most_rows = run.max_rows;
-
-            ck_assert_int_eq(fr_plan_send_rows(p, &w, &m->bulk, &run, &err), FR_OK);
-            ck_assert_int_le(run.rows, most_rows);
-            /* the row that reaches it is the last */
-            ck_assert_uint_le(run.bytes, most + 4000);
-            w.p += run.bytes;
-            w.n -= run.bytes;
-            rows += run.rows;
-        }
-        if (any_below(100) == 0) /* the reader moved it */
-            w.generation++;
-        took = take_one(p, &w, m);
-        if (took == 0)
-            return rows;
-        w.p += took;
-        w.n -= took;
-    }
-}
-
 static void check_text(const struct shape *s, const char *text, size_t n, bool by_cells,
                        enum mood mood)
 {
@@ -397,22 +253,22 @@ static void check_text(const struct shape *s, const char *text, size_t n, bool b
     struct fr_plan *p;
     int64_t rows;
 
-    init_bulk(&one, by_cells, 0);
-    init_bulk(&many, by_cells, any_below(5000));
+    memory_bulk_init(&one, columns, COLUMNS, by_cells, 0, OUT_BYTES);
+    memory_bulk_init(&many, columns, COLUMNS, by_cells, any_below(5000), OUT_BYTES);
     p = new_plan(s, &o);
-    take_all(p, text, n, false, &one);
+    memory_take_all(p, text, n, NULL, &one);
     fr_plan_free(&p);
     fr_load_options_free(&o);
     p = new_plan(s, &o);
-    rows = take_all(p, text, n, true, &many);
+    rows = memory_take_all(p, text, n, &steps, &many);
     fr_plan_free(&p);
     fr_load_options_free(&o);
     ck_assert_msg(one.n == many.n && memcmp(one.out, many.out, one.n) == 0,
                   "%zu bytes row by row, %zu by the index", one.n, many.n);
     if (mood == TAME)
         ck_assert_msg(rows > 40, "the index took %lld rows only", (long long)rows);
-    free(one.out);
-    free(many.out);
+    memory_bulk_free(&one);
+    memory_bulk_free(&many);
 }
 
 START_TEST(test_rows_agree)
