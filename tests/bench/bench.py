@@ -1,96 +1,123 @@
 #!/usr/bin/python3
-"""bench - client CPU of fullrack and of freebcp, in one run, on the same file, against the same `fullrackd --discard`.
+"""bench - client CPU of fullrack's two engines, freebcp, pymssql and tedious, in one run, on the same files, against the same
+`fullrackd --discard`.
 
-  bench.py [--rows N] [--repeat N] [--tls] [--without bcp] [--json]       run in the build folder (make bench)
+  bench.py [--data SET,...] [--form FORM,...] [--program NAME,...] [--rows N] [--repeat N] [--tls] [--instructions] [--json]
 
-Figures are ratios of the medians: two programs on one machine in one minute can be compared, seconds of
-different machines cannot.  CPU is user + system of the client and its children (rusage).
+Run in the build folder (make bench).  data.py says what the sets and forms are.  CPU is user + system of the client and its children
+(rusage), medians of --repeat runs, one program after the other in each round, so that whatever else the machine does hits all; pymssql and
+tedious run once.  What they can be judged by are ratios in one run: to freebcp on the same file, and of csv and gzip to the plain form
+by the same program.  MB are those of the text, unpacked.
+
+freebcp asks the system several times a row where in its file it is, and what a system call costs differs much between machines: user
+and system CPU stand apart, and so does the ratio of user CPU alone.  --instructions adds what does not depend on the machine's load:
+the user-space instructions of a row, counted by callgrind.
 """
-import argparse, json, os, re, resource, shutil, statistics, subprocess, sys, tempfile, time
-
-BUILD = os.environ.get("FULLRACK_BUILD", ".")
-TABLE = """CREATE TABLE dbo.lineitem (l_orderkey bigint NOT NULL, l_partkey int NOT NULL, l_suppkey int NOT NULL,
- l_linenumber int NOT NULL, l_quantity decimal(15,2) NOT NULL, l_extendedprice decimal(15,2) NOT NULL,
- l_discount decimal(15,2) NOT NULL, l_tax decimal(15,2) NOT NULL, l_returnflag char(1) NOT NULL,
- l_linestatus char(1) NOT NULL, l_shipdate date NOT NULL, l_commitdate date NOT NULL, l_receiptdate date NOT NULL,
- l_shipinstruct char(25) NOT NULL, l_shipmode char(10) NOT NULL, l_comment varchar(44) NOT NULL)"""
+import argparse, json, os, statistics, sys
+import data, instructions
+from measuring import Server, measured
+from programs import PROGRAMS
 
 
-# A process of its own for each measurement: what the system says of "children" is of all that ever were.
-MEASURE = """import json, resource, subprocess, sys, time
-started = time.monotonic()
-r = subprocess.run(sys.argv[1:], capture_output=True, text=True)
-u = resource.getrusage(resource.RUSAGE_CHILDREN)
-print(json.dumps({"cpu_s": u.ru_utime + u.ru_stime, "wall_s": time.monotonic() - started,
-                  "peak_mib": u.ru_maxrss / 1024.0, "exit": r.returncode, "said": r.stdout[-500:] + r.stderr[-500:]}))"""
+def chosen(text, known, what):
+    names = list(known) if text == "all" else text.split(",")
+    for name in names:
+        if name not in known:
+            sys.exit("bench: there is no %s %s: %s" % (what, name, ", ".join(known)))
+    return names
 
 
-def measured(args, env):
-    """Seconds of CPU and of the clock, and the peak memory in MiB of the largest process, of a command and its children."""
-    out = subprocess.run([sys.executable, "-c", MEASURE, *args], env=env, capture_output=True, text=True, check=True).stdout
-    got = json.loads(out)
-    if got["exit"] != 0:
-        sys.exit("%s: exit %d\n%s" % (args[0], got["exit"], got["said"]))
-    return got
+def run_all(server, names, forms, programs, a):
+    """(set, form, program) → the runs of it, and (set, form) → bytes of text."""
+    runs, size = {}, {}
+    for name in names:
+        server.query(data.SETS[name].ddl("dbo." + name))
+        paths = {form: data.make(name, form, a.rows, server.folder) for form in forms}
+        for form in forms:
+            size[name, form] = os.path.getsize(data.make(name, form.replace("-gzip", ""), a.rows, server.folder))
+        for turn in range(a.repeat):
+            for form in forms:
+                for p in programs:
+                    if not p.takes(data.SETS[name], form) or (turn > 0 and not p.is_repeated):
+                        continue
+                    got = measured(p.command(server, data.SETS[name], "dbo." + name, paths[form], form), server.env)
+                    if p.rows(got["said"]) != a.rows:
+                        sys.exit("bench: %s did not load %d rows of %s (%s)\n%s" % (p.name, a.rows, name, form, got["said"][-2000:]))
+                    runs.setdefault((name, form, p.name), []).append(got)
+        for path in os.listdir(server.folder):
+            if path.startswith(name + "."):
+                os.remove(os.path.join(server.folder, path))
+    return runs, size
+
+
+def figures(runs, size, rows):
+    """One dict a set, form and program; a ratio is None where there is nothing to compare with."""
+    table = []
+    for (name, form, program), r in runs.items():
+        median = {k: statistics.median(run[k] for run in r) for k in ("user_s", "system_s", "cpu_s", "wall_s")}
+        table.append({"data": name, "form": form, "program": program, "runs": len(r),
+                      "cpu_us_per_row": median["cpu_s"] * 1e6 / rows, "user_us_per_row": median["user_s"] * 1e6 / rows,
+                      "system_us_per_row": median["system_s"] * 1e6 / rows, "cpu_ms_per_mb": median["cpu_s"] * 1e9 / size[name, form],
+                      "rows_per_s": rows / median["wall_s"], "peak_mib": max(run["peak_mib"] for run in r)})
+    by = {(t["data"], t["form"], t["program"]): t for t in table}
+
+    def ratio(t, key, other):
+        return t[key] / other[key] if other is not None and other is not t and other[key] > 0 else None
+
+    for t in table:
+        freebcp = by.get((t["data"], "plain", "freebcp")) if t["form"] == "plain" else None
+        t["cpu_against_freebcp"] = ratio(t, "cpu_us_per_row", freebcp)
+        t["user_against_freebcp"] = ratio(t, "user_us_per_row", freebcp)
+        t["cpu_against_plain"] = ratio(t, "cpu_us_per_row", by.get((t["data"], "plain", t["program"])))
+    return table
+
+
+def fraction(ratio):
+    return "" if ratio is None else "1/%.1f" % (1 / ratio) if ratio < 1 else "%.1f" % ratio
+
+
+def print_table(table):
+    line = "%-9s %-13s %-8s %8s %8s %8s %8s %10s %5s %9s %8s %6s"
+    print(line % ("", "", "", "CPU", "user", "system", "CPU", "", "peak", "CPU", "user", "CPU"))
+    print(line % ("data", "form", "program", "us/row", "us/row", "us/row", "ms/MB", "rows/s", "MiB", ":freebcp", ":freebcp", ":plain"))
+    last = None
+    for t in table:
+        what = (t["data"], t["form"])
+        print(line % (*(what if what != last else ("", "")), t["program"], *("%.3f" % t[k + "_us_per_row"] for k in ("cpu", "user", "system")),
+                      "%.2f" % t["cpu_ms_per_mb"], "%.0f" % t["rows_per_s"], "%.0f" % t["peak_mib"], fraction(t["cpu_against_freebcp"]),
+                      fraction(t["user_against_freebcp"]), "" if t["cpu_against_plain"] is None else "%.2f" % t["cpu_against_plain"]))
+        last = what
 
 
 def main():
     ap = argparse.ArgumentParser()
+    ap.add_argument("--data", default="all", help=", ".join(data.SETS))
+    ap.add_argument("--form", default="all", help=", ".join(data.FORMS))
+    ap.add_argument("--program", default="all", help=", ".join(PROGRAMS))
     ap.add_argument("--rows", type=int, default=500000)
     ap.add_argument("--repeat", type=int, default=3)
     ap.add_argument("--tls", action="store_true", help="all connections encrypted, with a certificate made at the start")
-    ap.add_argument("--without", default="", help="leave an engine out: bcp or wire")
+    ap.add_argument("--instructions", action="store_true", help="count them, too (valgrind; minutes)")
     ap.add_argument("--json", action="store_true")
     a = ap.parse_args()
-    tmp = tempfile.mkdtemp(prefix="fullrack-bench-")
-    env = dict(os.environ, FULLRACKD_PASSWORD="Bench-1", FULLRACK_PASSWORD="Bench-1")
-    server = subprocess.Popen([os.path.join(BUILD, "fullrackd"), "--listen", "127.0.0.1:0", "--data", tmp + "/data",
-                               "--user", "sa", "--discard"] + (["--tls-self-signed", "--require-tls"] if a.tls else []), stdout=subprocess.PIPE, text=True, env=env)
-    try:
-        address = re.search(r"listening on (\S+)", server.stdout.readline()).group(1)
-        fullrack = os.path.join(BUILD, "fullrack")
-        to = ["-S", address, "-U", "sa", "--encrypt", "require" if a.tls else "off"]
-        with open(tmp + "/freetds.conf", "w") as conf:      # freebcp takes encryption from there alone
-            conf.write("[bench]\n host = %s\n port = %s\n tds version = 7.4\n encryption = %s\n" % (
-                *address.rsplit(":", 1), "require" if a.tls else "off"))
-        env["FREETDSCONF"] = tmp + "/freetds.conf"
-        subprocess.run([fullrack, "query"] + to + ["CREATE DATABASE b"], env=env, check=True)
-        subprocess.run([fullrack, "query"] + to + ["-d", "b", TABLE], env=env, check=True)
-        subprocess.run([fullrack, "gen", "lineitem", "-q", "--rows", str(a.rows), "--dir", tmp], env=env, check=True)
-        path = tmp + "/lineitem.1.tbl"
-        programs = {
-            "fullrack (%s engine)" % engine: [fullrack, "load", "-q", "--engine", engine] + to + ["-d", "b", "dbo.lineitem", path, "-t", "|"]
-            for engine in ("wire", "bcp") if engine != a.without}
-        programs.update({
-            # freebcp takes its password from the command line only; it is this run's own
-            "freebcp": ["freebcp", "b.dbo.lineitem", "in", path, "-c", "-t", "|", "-S", "bench", "-U", "sa", "-P", "Bench-1",
-                        "-b", "100000"]})
-        results = {name: [] for name in programs}
-        for _ in range(a.repeat):                   # interleaved: whatever else the machine does hits all
-            for name, args in programs.items():
-                results[name].append(measured(args, env))
-        size = os.path.getsize(path)
-        table = []
-        for name, runs in results.items():
-            cpu = statistics.median(r["cpu_s"] for r in runs)
-            wall = statistics.median(r["wall_s"] for r in runs)
-            table.append({"program": name, "cpu_us_per_row": cpu * 1e6 / a.rows, "cpu_ms_per_mb": cpu * 1e3 / (size / 1e6),
-                          "rows_per_s": a.rows / wall, "peak_mib": max(r["peak_mib"] for r in runs)})
-        base = next(t for t in table if t["program"] == "freebcp")["cpu_us_per_row"]
-        for t in table:
-            t["cpu_against_freebcp"] = t["cpu_us_per_row"] / base
-        if a.json:
-            print(json.dumps({"rows": a.rows, "repeat": a.repeat, "programs": table}, indent=1))
-        else:
-            print("LineItem, %d rows, median of %d, %s" % (a.rows, a.repeat, "over TLS" if a.tls else "in clear"))
-            for t in table:
-                print("%-22s %7.2f us/row  %7.2f ms/MB  %9.0f rows/s  %5.0f MiB  CPU against freebcp 1/%.1f" % (
-                    t["program"], t["cpu_us_per_row"], t["cpu_ms_per_mb"], t["rows_per_s"], t["peak_mib"],
-                    1 / t["cpu_against_freebcp"]))
-    finally:
-        server.terminate()
-        server.wait(10)
-        shutil.rmtree(tmp, ignore_errors=True)
+    names, forms = chosen(a.data, data.SETS, "data set"), chosen(a.form, data.FORMS, "form")
+    programs = [PROGRAMS[p] for p in chosen(a.program, PROGRAMS, "program")]
+    for p in programs:
+        if not p.is_there():
+            print("bench: %s is not installed and is left out%s" % (p.name, p.remedy), file=sys.stderr)
+    programs = [p for p in programs if p.is_there()]
+    with Server("--discard", *(["--tls-self-signed", "--require-tls"] if a.tls else [])) as server:
+        runs, size = run_all(server, names, forms, programs, a)
+        counted = instructions.count_all(server, names, forms, programs) if a.instructions else []
+    table = figures(runs, size, a.rows)
+    if a.json:
+        print(json.dumps({"rows": a.rows, "repeat": a.repeat, "tls": a.tls, "figures": table, "instructions": counted}, indent=1))
+        return
+    print("%d rows, median of %d, %s" % (a.rows, a.repeat, "over TLS" if a.tls else "in clear"))
+    print_table(table)
+    if counted:
+        print("\ninstructions of a row, of the program itself and with its libraries")
+        instructions.print_table(counted)
 
 
 if __name__ == "__main__":

@@ -7,22 +7,19 @@ Two control databases on one fullrackd, one with few and one with many tasks; ea
 one and in the other, so that whatever else the machine does hits both.  Figures are medians and their ratio: a claim must
 not cost more because more is queued.  With --limit the exit status is 1 when a ratio is above it.
 """
-import argparse, json, os, re, shutil, statistics, subprocess, sys, tempfile, time
+import argparse, json, statistics, sys, time
 import pymssql
+from measuring import PASSWORD, Server
 
-BUILD = os.environ.get("FULLRACK_BUILD", ".")
 SERVER = "db1:1433"
 
 
 class Queue:
     """A control database with so many ready tasks, and a connection to it."""
 
-    def __init__(self, address, name, tasks):
-        host, port = address.split(":")
-        env = dict(os.environ, FULLRACK_PASSWORD="Bench-1")
-        subprocess.run([os.path.join(BUILD, "fullrack"), "init", "-q", "-S", address, "-U", "sa", "-d", "b",
-                        "--control-database", name], env=env, check=True)
-        self.db = pymssql.connect(server=host, port=int(port), user="sa", password="Bench-1", database=name,
+    def __init__(self, server, name, tasks):
+        server.run("init", "-q", "--control-database", name)
+        self.db = pymssql.connect(server=server.host, port=int(server.port), user="sa", password=PASSWORD, database=name,
                                   tds_version="7.3", autocommit=True, timeout=600)
         self.cursor = self.db.cursor()
         self.fill(tasks)
@@ -85,9 +82,9 @@ class Queue:
              " N'%s', @r OUTPUT, @a OUTPUT, @d OUTPUT, @f OUTPUT, @c OUTPUT, @n OUTPUT; SELECT @r, @n" % SERVER)
 
 
-def measure(address, a):
+def measure(server, a):
     few, many = {}, {}
-    queues = [(Queue(address, "few", a.few), few), (Queue(address, "many", a.many), many)]
+    queues = [(Queue(server, "few", a.few), few), (Queue(server, "many", a.many), many)]
 
     def rounds(what, between):
         for number in range(-10, a.rounds):         # ten to warm up
@@ -112,19 +109,8 @@ def main():
     ap.add_argument("--limit", type=float)
     ap.add_argument("--json", action="store_true")
     a = ap.parse_args()
-    tmp = tempfile.mkdtemp(prefix="fullrack-bench-")
-    env = dict(os.environ, FULLRACKD_PASSWORD="Bench-1", FULLRACK_PASSWORD="Bench-1")
-    server = subprocess.Popen([os.path.join(BUILD, "fullrackd"), "--listen", "127.0.0.1:0", "--data", tmp + "/data",
-                               "--user", "sa"], stdout=subprocess.PIPE, text=True, env=env)
-    try:
-        address = re.search(r"listening on (\S+)", server.stdout.readline()).group(1)
-        subprocess.run([os.path.join(BUILD, "fullrack"), "query", "-S", address, "-U", "sa", "CREATE DATABASE b"], env=env,
-                       check=True)
-        table = measure(address, a)
-    finally:
-        server.terminate()
-        server.wait(30)
-        shutil.rmtree(tmp, ignore_errors=True)
+    with Server() as server:
+        table = measure(server, a)
     if a.json:
         print(json.dumps({"few": a.few, "many": a.many, "rounds": a.rounds, "procedures": table}, indent=1))
     else:

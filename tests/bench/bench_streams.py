@@ -12,10 +12,11 @@ ratios of medians, one run of each kind after the other.
 With --compare-discard, the same streams (two of them by default) go to a server that stores the rows and to one that only decodes,
 checks and counts them (--discard), in turn: what storing costs.
 """
-import argparse, json, os, re, shutil, socket, statistics, subprocess, sys, tempfile, threading, time
+import argparse, contextlib, json, os, socket, statistics, sys, threading, time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "integration"))
-from bench import BUILD, TABLE
+import data
 from bulkstream import statements
+from measuring import DATABASE, PASSWORD, Server
 from tds import Tds
 
 
@@ -62,32 +63,9 @@ class Keeper:
         sys.exit("no bulk stream was sent")
 
 
-class Server:
-    def __init__(self, tmp, discard=False):
-        self.discard = discard
-        self.env = dict(os.environ, FULLRACKD_PASSWORD="Bench-1", FULLRACK_PASSWORD="Bench-1")
-        self.process = subprocess.Popen([os.path.join(BUILD, "fullrackd"), "--listen", "127.0.0.1:0", "--data", tmp, "--user", "sa",
-                                         *(["--discard"] if discard else [])], stdout=subprocess.PIPE, text=True, env=self.env)
-        self.port = int(re.search(r":(\d+)$", self.process.stdout.readline().strip()).group(1))
-        self.clock = ~self.process.pid << 3 | 2     # clock_getcpuclockid(3): the process's CPU
-
-    def run(self, *args, port=None, database=True):
-        subprocess.run([os.path.join(BUILD, "fullrack"), args[0], "-S", "127.0.0.1:%d" % (port or self.port), "-U", "sa", "--encrypt", "off",
-                        *(["-d", "b"] if database else []), *args[1:]], env=self.env, check=True)
-
-    def connect(self):
-        return Tds(self.port, password="Bench-1", database="b")
-
-    def cpu(self):
-        return time.clock_gettime(self.clock)
-
-    def make_table(self):
-        self.run("query", "CREATE DATABASE b", database=False)
-        self.run("query", TABLE)
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait()
+def cpu_of(server):
+    """Seconds of CPU of its process so far."""
+    return time.clock_gettime(~server.process.pid << 3 | 2)     # clock_getcpuclockid(3)
 
 
 def replay(t, sql, stream, batches, transactions, want):
@@ -104,29 +82,29 @@ def replay(t, sql, stream, batches, transactions, want):
 
 
 def measure(server, sql, stream, a, streams):
-    connections = [server.connect() for _ in range(streams)]
+    connections = [Tds(int(server.port), password=PASSWORD, database=DATABASE) for _ in range(streams)]
     connections[0].query("TRUNCATE TABLE dbo.lineitem")
     threads = [threading.Thread(target=replay, args=(t, sql, stream, a.batches // streams, a.transactions, a.rows)) for t in connections]
-    cpu, begin = server.cpu(), time.monotonic()
+    cpu, begin = cpu_of(server), time.monotonic()
     for t in threads:
         t.start()
     for t in threads:
         t.join()
-    wall, cpu = time.monotonic() - begin, server.cpu() - cpu
+    wall, cpu = time.monotonic() - begin, cpu_of(server) - cpu
     got = connections[0].query("DECLARE @n bigint SELECT @n = COUNT_BIG(*) FROM dbo.lineitem PRINT @n")
     for t in connections:
         t.close()
     rows = a.rows * a.batches
-    if ("info", 0, str(0 if server.discard else rows)) not in got:
+    if ("info", 0, str(0 if "--discard" in server.options else rows)) not in got:
         sys.exit("not %d rows: %r" % (rows, got))
     return {"cpu_us": cpu * 1e6 / rows, "rows_s": rows / wall}
 
 
-def record(server, tmp, rows):
+def record(server, rows):
     """A batch of LineItem as fullrack sends it: INSERT BULK, and its stream."""
-    subprocess.run([os.path.join(BUILD, "fullrack"), "gen", "lineitem", "-q", "--rows", str(rows), "--dir", tmp], check=True)
-    keeper = Keeper(server.port)
-    server.run("load", "dbo.lineitem", tmp + "/lineitem.1.tbl", "-t", "|", "-q", "--engine", "wire", "-b", "0", port=keeper.port)
+    keeper = Keeper(int(server.port))
+    server.run("load", "dbo.lineitem", data.make("lineitem", "plain", rows, server.folder), "-t", "|", "-q", "--engine", "wire", "-b", "0",
+               address="127.0.0.1:%d" % keeper.port)
     return keeper.stream()
 
 
@@ -149,36 +127,31 @@ def main():
     a = ap.parse_args()
     a.streams = a.streams or (2 if a.compare_discard else 16)
     a.batches -= a.batches % a.streams
-    tmp = tempfile.mkdtemp(prefix="fullrack-bench-")
-    server = Server(tmp + "/data")
-    discarding = Server(tmp + "/discard", discard=True) if a.compare_discard else None
-    try:
+    with contextlib.ExitStack() as running:
+        server = running.enter_context(Server())
+        discarding = running.enter_context(Server("--discard")) if a.compare_discard else None
         for s in filter(None, (server, discarding)):
-            s.make_table()
-        sql, stream = record(server, tmp, a.rows)
+            s.query(data.SETS["lineitem"].ddl("dbo.lineitem"))
+        sql, stream = record(server, a.rows)
         compared = ways(a, server, discarding)
         runs = {name: [] for name, _, _ in compared}
         for _ in range(a.repeat):
             for name, on, n in compared:
                 runs[name].append(measure(on, sql, stream, a, n))
-        out = {"rows": a.rows, "batches": a.batches, "streams": a.streams, "bytes_a_row": len(stream) / a.rows}
-        for name in runs:
-            out[name] = {k: statistics.median(r[k] for r in runs[name]) for k in ("cpu_us", "rows_s")}
-        base, other = (out[name] for name in runs)
-        out["cpu_ratio"] = other["cpu_us"] / base["cpu_us"]
-        out["throughput_ratio"] = other["rows_s"] / base["rows_s"]
-        if a.json:
-            print(json.dumps(out))
-            return
-        print("%d batches of %d rows of %.0f bytes, median of %d" % (a.batches, a.rows, out["bytes_a_row"], a.repeat))
-        for name, _, n in compared:
-            print("%-9s %3d stream%s  %.3f us of the server's CPU a row, %.2f million rows/s" % (
-                name, n, " " if n == 1 else "s", out[name]["cpu_us"], out[name]["rows_s"] / 1e6))
-        print("%s : %s  CPU a row %.2f, rows a second %.2f" % (*reversed(list(runs)), out["cpu_ratio"], out["throughput_ratio"]))
-    finally:
-        for s in filter(None, (server, discarding)):
-            s.stop()
-        shutil.rmtree(tmp, ignore_errors=True)
+    out = {"rows": a.rows, "batches": a.batches, "streams": a.streams, "bytes_a_row": len(stream) / a.rows}
+    for name in runs:
+        out[name] = {k: statistics.median(r[k] for r in runs[name]) for k in ("cpu_us", "rows_s")}
+    base, other = (out[name] for name in runs)
+    out["cpu_ratio"] = other["cpu_us"] / base["cpu_us"]
+    out["throughput_ratio"] = other["rows_s"] / base["rows_s"]
+    if a.json:
+        print(json.dumps(out))
+        return
+    print("%d batches of %d rows of %.0f bytes, median of %d" % (a.batches, a.rows, out["bytes_a_row"], a.repeat))
+    for name, _, n in compared:
+        print("%-9s %3d stream%s  %.3f us of the server's CPU a row, %.2f million rows/s" % (
+            name, n, " " if n == 1 else "s", out[name]["cpu_us"], out[name]["rows_s"] / 1e6))
+    print("%s : %s  CPU a row %.2f, rows a second %.2f" % (*reversed(list(runs)), out["cpu_ratio"], out["throughput_ratio"]))
 
 
 if __name__ == "__main__":

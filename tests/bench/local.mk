@@ -1,16 +1,20 @@
 # Ratios against other clients in one run, and of the queue's procedures with few and many tasks; never a test.
-EXTRA_PROGRAMS = tests/bench/find_ranges tests/bench/encode_rows
+bench_tools = tests/bench/find_ranges tests/bench/encode_rows tests/bench/measure
+EXTRA_PROGRAMS = $(bench_tools)
 tests_bench_encode_rows_SOURCES = tests/bench/encode_rows.c tests/support/memory_bulk.c tests/support/memory_bulk.h
 tests_bench_encode_rows_LDADD = libfrclient.a libfrbase.a $(UV_LIBS) $(JANSSON_LIBS) $(ARCHIVE_LIBS) $(EXPAT_LIBS) $(DBLIB_LIBS) $(GNUTLS_LIBS) -lm
 tests_bench_find_ranges_SOURCES = tests/bench/find_ranges.c
-tests_bench_find_ranges_LDADD = libfrclient.a libfrbase.a $(ARCHIVE_LIBS)
-CLEANFILES += tests/bench/find_ranges$(EXEEXT)
+tests_bench_find_ranges_LDADD = libfrclient.a libfrbase.a $(ARCHIVE_LIBS) $(EXPAT_LIBS)
+tests_bench_measure_SOURCES = tests/bench/measure.c
+CLEANFILES += $(bench_tools)
 bench: all
-	$(MAKE) tests/bench/find_ranges$(EXEEXT)
+	$(MAKE) $(bench_tools)
 	$(srcdir)/tests/bench/bench.py
 	$(srcdir)/tests/bench/bench_claims.py --limit 1.5
 	$(srcdir)/tests/bench/bench_split.py
 	$(srcdir)/tests/bench/bench_streams.py
 	$(srcdir)/tests/bench/bench_streams.py --compare-discard
-EXTRA_DIST += tests/bench/bench.py tests/bench/bench_claims.py tests/bench/bench_split.py tests/bench/bench_streams.py
+EXTRA_DIST += tests/bench/bench.py tests/bench/bench_claims.py tests/bench/bench_split.py tests/bench/bench_streams.py \
+	tests/bench/measuring.py tests/bench/data.py tests/bench/programs.py tests/bench/instructions.py tests/bench/load_pymssql.py \
+	tests/clients/load_tedious.js
 .PHONY: bench
