@@ -19,7 +19,7 @@ COST = re.compile(r"(?:[+-]?\d+|\*) (\d+)$")
 
 def by_object(path):
     """Path of a binary or library → the instructions of its functions alone (callgrind's manual, "Callgrind Format Specification")."""
-    names, counts, current, is_call = {}, {}, "", False
+    names, counts, current, is_call, summary = {}, {}, "", False, None
     with open(path, errors="replace") as f:
         for line in f:
             position = POSITION.match(line)
@@ -37,6 +37,9 @@ def by_object(path):
                 if cost and not is_call:
                     counts[current] = counts.get(current, 0) + int(cost.group(1))
                 is_call = is_call and not cost
+                summary = int(line.split()[1]) if line.startswith("summary:") else summary
+    if sum(counts.values()) != summary:
+        sys.exit("callgrind counts %s instructions, its lines %d" % (summary, sum(counts.values())))
     return counts
 
 
