@@ -101,11 +101,15 @@ def line(of, form, fields):
     return ",".join(quote(f) if form == "csv-all" or text else f for f, text in zip(fields, of.is_text)) + "\n"
 
 
+def make_lineitem(rows, files, folder):
+    """LineItem between bars in so many files of a new folder; the rows are the same in however many."""
+    subprocess.run([os.path.join(BUILD, "fullrack"), "gen", "lineitem", "-q", "--rows", str(rows), "--files", str(files), "--dir", folder], check=True)
+    return ["%s/lineitem.%d.tbl" % (folder, i + 1) for i in range(files)]
+
+
 def write_plain(name, rows, path):
     if name == "lineitem":
-        folder = os.path.dirname(path)
-        subprocess.run([os.path.join(BUILD, "fullrack"), "gen", "lineitem", "-q", "--rows", str(rows), "--dir", folder], check=True)
-        os.rename(folder + "/lineitem.1.tbl", path)
+        os.rename(make_lineitem(rows, 1, os.path.dirname(path))[0], path)
         return
     rng = random.Random(name)
     block = [line(SETS[name], "plain", SETS[name].row(rng, i)) for i in range(min(rows, BLOCK_ROWS))]

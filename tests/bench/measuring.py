@@ -49,7 +49,8 @@ class Server:
                 *(["-d", database] if database else []), *args]
 
     def run(self, name, *args, **more):
-        subprocess.run(self.command(name, *args, **more), env=self.env, check=True, stdout=subprocess.DEVNULL)
+        if subprocess.run(self.command(name, *args, **more), env=self.env, stdout=subprocess.DEVNULL).returncode != 0:
+            sys.exit("fullrack %s failed" % name)
 
     def query(self, sql):
         self.run("query", sql)
