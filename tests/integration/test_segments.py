@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """fullrackd: large loads into a heap stay in the files they were spooled to, and nobody can tell."""
-import os, struct, sys, tempfile, threading
+import os, sqlite3, struct, subprocess, sys, tempfile, threading
 from rack import *
 from tds import Tds
 
@@ -319,6 +319,78 @@ def test_tables_that_have_none(r):
         prepare(r, 1, ddl)
         equal(segments(r), [], "segments of " + ddl)
         equal(r.sql("SELECT COUNT(*), COUNT(DISTINCT id) FROM dbo.t"), [(ROWS, ROWS)], "rows of " + ddl)
+
+
+def test_disabled_indexes(r):
+    """A heap whose indexes are disabled takes loads as a heap without; the rebuild brings them in."""
+    prepare(r, 0)
+    r.sql("CREATE UNIQUE INDEX ux ON dbo.t (id); ALTER INDEX ux ON dbo.t DISABLE")
+    path = source(r)
+    for _ in range(2):
+        r.fullrack("load", "-q", "dbo.t", path)
+    equal(len(segments(r)), 2, "segments while the index is disabled")
+    equal(r.sql("SELECT index_id, rows FROM sys.partitions WHERE object_id = OBJECT_ID(N'dbo.t')"), [(0, 2 * ROWS)], "partitions")
+    r.fullrack("query", "ALTER INDEX ux ON dbo.t REBUILD", exit=1)
+    check("server error 1505" in r.err, "message", r.err)
+    equal(len(segments(r)), 2, "segments after a rebuild that failed")
+    r.sql("TRUNCATE TABLE dbo.t")
+    r.fullrack("load", "-q", "dbo.t", path)
+    r.sql("ALTER INDEX ux ON dbo.t REBUILD")
+    equal(segments(r), [], "segments after the rebuild")
+    same_figures(r, 1, "figures after it")
+    r.fullrack("query", "INSERT dbo.t (id) VALUES (5)", exit=1)
+    check("server error 2601" in r.err, "message", r.err)
+
+
+def test_trust(r):
+    """A load that leaves constraints unchecked takes their trust; who checks them all gives it back, or finds what is wrong."""
+    trust = "SELECT is_disabled, is_not_trusted FROM sys.check_constraints WHERE name = N'ck_id'"
+    prepare(r, 0, DDL[:-1] + ", CONSTRAINT ck_id CHECK (id < %d))" % (ROWS + 5))
+    path = source(r)
+    r.fullrack("load", "-q", "dbo.t", path)
+    equal(r.sql(trust), [(False, False)], "trust after a load that checks")
+    r.fullrack("load", "-q", "dbo.t", path, "--no-check")
+    equal(r.sql(trust), [(False, True)], "trust after one that does not")
+    r.sql("ALTER TABLE dbo.t NOCHECK CONSTRAINT ALL")
+    equal(r.sql(trust), [(True, True)], "trust when it is disabled")
+    r.sql("ALTER TABLE dbo.t CHECK CONSTRAINT ck_id")
+    equal(r.sql(trust), [(False, True)], "trust when it is enabled unseen")
+    r.sql("ALTER TABLE dbo.t WITH CHECK CHECK CONSTRAINT ck_id")
+    equal(r.sql(trust), [(False, False)], "trust when its rows were looked at")
+    r.fullrack("load", "-q", "dbo.t", r.file("bad.txt", "%d\tx\t1\n" % (ROWS + 5)), "--no-check")
+    r.fullrack("query", "ALTER TABLE dbo.t WITH CHECK CHECK CONSTRAINT ALL", exit=1)
+    check("server error 547" in r.err, "message", r.err)
+    equal(r.sql(trust), [(False, True)], "trust after a look that found a row")
+
+
+def test_older_files(r):
+    """A data directory of the first format is brought up to now at the start."""
+    prepare(r, 1, DDL[:-1] + ", INDEX ix (id))")
+    r.close()
+    for name in ("t", "master"):
+        with sqlite3.connect(os.path.join(r.data, name + ".db")) as db:
+            for column in ("disabled", "compression", "stats_date"):
+                db.execute("ALTER TABLE fr_index DROP COLUMN " + column)
+            db.execute("DROP TABLE fr_heap")
+            db.execute("UPDATE fr_meta SET v = 1 WHERE k = 'format'")
+        db.close()
+    r.start()
+    same_figures(r, 1, "figures of an older file")
+    equal(r.sql("SELECT name, is_disabled FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.t') AND index_id > 0"), [("ix", False)], "its index")
+    r.sql("ALTER INDEX ix ON dbo.t DISABLE")
+    r.close()
+    with sqlite3.connect(os.path.join(r.data, "t.db")) as db:
+        db.execute("UPDATE fr_meta SET v = 99 WHERE k = 'format'")
+    db.close()
+    failed = subprocess.run([os.path.join(BUILD, "fullrackd"), "--listen", "127.0.0.1:0", "--data", r.data, "--user", "sa"], capture_output=True,
+                            text=True, env=dict(os.environ, FULLRACKD_PASSWORD=PASSWORD), timeout=20)
+    check(failed.returncode != 0 and "format 99" in failed.stderr, "a file of a newer format", failed)
+    with sqlite3.connect(os.path.join(r.data, "t.db")) as db:
+        db.execute("ATTACH ? AS m", (os.path.join(r.data, "master.db"),))
+        db.execute("UPDATE fr_meta SET v = (SELECT v FROM m.fr_meta WHERE k = 'format') WHERE k = 'format'")
+    db.close()
+    r.start()
+    equal(r.sql("SELECT is_disabled FROM sys.indexes WHERE name = N'ix'"), [(True,)], "the index, as it was left")
 
 
 def test_what_a_column_makes_of_a_value(r):

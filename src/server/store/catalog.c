@@ -22,7 +22,10 @@ static const char *const install_sql[] = {
     "default_id, default_text, PRIMARY KEY(table_id, id)) WITHOUT ROWID",
     "CREATE TABLE %s.fr_index(table_id, id, name, clustered, is_unique, is_pk, is_uq, "
     "columnstore, "
-    "ignore_dup, constraint_id, filter, PRIMARY KEY(table_id, id)) WITHOUT ROWID",
+    "ignore_dup, constraint_id, filter, disabled NOT NULL DEFAULT 0, compression NOT "
+    "NULL DEFAULT 0, stats_date NOT NULL DEFAULT 0, PRIMARY KEY(table_id, id)) WITHOUT "
+    "ROWID",
+    "CREATE TABLE %s.fr_heap(table_id INTEGER PRIMARY KEY, compression)",
     "CREATE TABLE %s.fr_key(table_id, index_id, ord, column_id, is_desc, included, "
     "PRIMARY KEY(table_id, index_id, ord)) WITHOUT ROWID",
     "CREATE TABLE %s.fr_check(table_id, id, column_id, disabled, not_trusted, "
@@ -34,10 +37,22 @@ static const char *const install_sql[] = {
     "PRIMARY KEY(fk_id, ord)) WITHOUT ROWID",
     /* apart from fr_column: it changes with every insert */
     "CREATE TABLE %s.fr_identity(table_id INTEGER PRIMARY KEY, last)",
-    "INSERT INTO %s.fr_meta VALUES('stamp', 1), ('next_object_id', 0), ('format', 1)",
+    "INSERT INTO %s.fr_meta VALUES('stamp', 1), ('next_object_id', 0), ('format', 2)",
     "INSERT INTO %s.fr_schema VALUES(1, 'dbo'), (2, 'guest'), (3, 'INFORMATION_SCHEMA'), "
     "(4, 'sys')",
 };
+
+/* What each format adds to the one before it. */
+static const char *const upgrade_sql[] = {
+    NULL,
+    "ALTER TABLE fr_index ADD COLUMN disabled NOT NULL DEFAULT 0;"
+    "ALTER TABLE fr_index ADD COLUMN compression NOT NULL DEFAULT 0;"
+    "ALTER TABLE fr_index ADD COLUMN stats_date NOT NULL DEFAULT 0;"
+    "CREATE TABLE fr_heap(table_id INTEGER PRIMARY KEY, compression);"
+    "UPDATE fr_meta SET v=2 WHERE k='format'",
+};
+
+enum { FORMAT = sizeof(upgrade_sql) / sizeof(upgrade_sql[0]) };
 
 bool catalog_sqlite_error(sqlite3 *db, struct sqlerr *e)
 {
@@ -57,6 +72,39 @@ bool catalog_install(sqlite3 *db, const char *schema, struct sqlerr *e)
             return catalog_sqlite_error(db, e);
     }
     return true;
+}
+
+static int format_of(sqlite3 *db)
+{
+    sqlite3_stmt *q = NULL;
+    int format = 0;
+
+    if (sqlite3_prepare_v2(db, "SELECT v FROM fr_meta WHERE k='format'", -1, &q, NULL) ==
+            SQLITE_OK &&
+        sqlite3_step(q) == SQLITE_ROW)
+        format = sqlite3_column_int(q, 0);
+    sqlite3_finalize(q);
+    return format;
+}
+
+bool catalog_upgrade(sqlite3 *db, struct sqlerr *e)
+{
+    int format = format_of(db);
+
+    if (format < 1 || format > FORMAT)
+        return sqlerr_set(e, 948, format, (int)FORMAT);
+    if (format == FORMAT)
+        return true;
+    if (sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
+        return catalog_sqlite_error(db, e);
+    for (; format < FORMAT; format++)
+        if (sqlite3_exec(db, upgrade_sql[format], NULL, NULL, NULL) != SQLITE_OK) {
+            catalog_sqlite_error(db, e);
+            sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+            return false;
+        }
+    return sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK ||
+           catalog_sqlite_error(db, e);
 }
 
 bool name_same(const char *a, const char *b)
@@ -138,10 +186,26 @@ bool table_is_heap(const struct cat_table *t)
     return true;
 }
 
+bool table_is_indexed(const struct cat_table *t)
+{
+    for (size_t i = 0; i < t->nindexes; i++)
+        if (!t->indexes[i].disabled)
+            return true;
+    return false;
+}
+
+const struct cat_index *table_disabled_index(const struct cat_table *t)
+{
+    for (size_t i = 0; i < t->nindexes; i++)
+        if (t->indexes[i].clustered && t->indexes[i].disabled)
+            return &t->indexes[i];
+    return NULL;
+}
+
 bool table_has_keys(const struct cat_table *t)
 {
     for (size_t i = 0; i < t->nindexes; i++)
-        if (t->indexes[i].unique)
+        if (t->indexes[i].unique && !t->indexes[i].disabled)
             return true;
     return t->nfks > 0;
 }

@@ -73,8 +73,11 @@ struct cat_index {
     int32_t id; /* 1 = clustered, 2.. */
     const char *name;
     bool clustered, unique, primary_key, unique_constraint, columnstore, ignore_dup_key;
-    int32_t constraint_id; /* object id of the PK or UQ constraint, else 0 */
-    const char *filter;    /* text of WHERE, or NULL */
+    bool disabled; /* neither kept up, enforced nor used until it is rebuilt */
+    enum data_compression compression; /* only shown */
+    int64_t stats_date;                /* datetime of its statistics; 0: none */
+    int32_t constraint_id;             /* object id of the PK or UQ constraint, else 0 */
+    const char *filter;                /* text of WHERE, or NULL */
     struct expr *filter_expr;
     struct cat_key *keys;
     size_t nkeys;
@@ -110,6 +113,7 @@ struct cat_table {
     const struct cat_fk **refs; /* to this table, its own included */
     size_t nrefs;
     const struct cat_column *identity; /* or NULL */
+    enum data_compression compression; /* of a heap */
 };
 
 struct catalog {
@@ -125,6 +129,8 @@ struct catalog {
 
 /* Make the catalog tables in an empty SQLite schema. */
 bool catalog_install(sqlite3 *db, const char *schema, struct sqlerr *e);
+/* Bring those of an older fullrackd up to now; false also when they are a newer one's. */
+bool catalog_upgrade(sqlite3 *db, struct sqlerr *e);
 /* Load; *out is counted once for the caller. */
 bool catalog_load(sqlite3 *db, const char *schema, struct catalog **out,
                   struct sqlerr *e);
@@ -141,6 +147,10 @@ const struct cat_column *table_column(const struct cat_table *t, const char *nam
 const struct cat_column *table_column_id(const struct cat_table *t, int32_t id);
 const struct cat_index *table_index(const struct cat_table *t, const char *name);
 bool table_is_heap(const struct cat_table *t);
+/* Whether an index has to be kept up to date. */
+bool table_is_indexed(const struct cat_table *t);
+/* The clustered index, when it is disabled: its rows cannot be reached then. */
+const struct cat_index *table_disabled_index(const struct cat_table *t);
 /* True when rows of the table must be checked against others: unique keys, foreign keys.
  */
 bool table_has_keys(const struct cat_table *t);

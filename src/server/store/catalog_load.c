@@ -292,7 +292,8 @@ static bool load_indexes(struct loader *l)
     if (!ask(
             l,
             "SELECT table_id, id, name, clustered, is_unique, is_pk, is_uq, columnstore, "
-            "ignore_dup, constraint_id, filter FROM %s.fr_index ORDER BY table_id, id",
+            "ignore_dup, constraint_id, filter, disabled, compression, stats_date FROM "
+            "%s.fr_index ORDER BY table_id, id",
             &st))
         return false;
     while (ok && (rc = sqlite3_step(st)) == SQLITE_ROW) {
@@ -317,6 +318,9 @@ static bool load_indexes(struct loader *l)
         x->ignore_dup_key = sqlite3_column_int(st, 8) != 0;
         x->constraint_id = int_at(st, 9);
         x->filter = text_at(l, st, 10);
+        x->disabled = sqlite3_column_int(st, 11) != 0;
+        x->compression = (enum data_compression)sqlite3_column_int(st, 12);
+        x->stats_date = sqlite3_column_int64(st, 13);
         ok = x->name == NULL
                  ? out_of_memory(l)
                  : x->filter == NULL || parse_kept(l, x->filter, &x->filter_expr);
@@ -324,6 +328,22 @@ static bool load_indexes(struct loader *l)
     if (!ok) {
         sqlite3_finalize(st);
         return false;
+    }
+    return ended(l, st, rc);
+}
+
+static bool load_heaps(struct loader *l)
+{
+    sqlite3_stmt *st;
+    int rc;
+
+    if (!ask(l, "SELECT table_id, compression FROM %s.fr_heap", &st))
+        return false;
+    while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+        struct cat_table *t = table_at(l, st);
+
+        if (t != NULL)
+            t->compression = (enum data_compression)sqlite3_column_int(st, 1);
     }
     return ended(l, st, rc);
 }
@@ -490,7 +510,7 @@ bool catalog_load(sqlite3 *db, const char *schema, struct catalog **out, struct 
 {
     static bool (*const steps[])(struct loader *) = {
         load_schemas, load_objects, load_columns, load_indexes,
-        load_keys,    load_checks,  load_fks};
+        load_keys,    load_checks,  load_fks,     load_heaps};
     struct picture *p = calloc(1, sizeof(*p));
     struct loader l = {.db = db, .schema = schema, .p = p, .e = e};
     sqlite3_stmt *snapshot = NULL;

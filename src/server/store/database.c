@@ -61,6 +61,36 @@ int64_t database_created(const struct database *db)
     return db->created;
 }
 
+enum recovery_model database_recovery(const struct database *db)
+{
+    return (enum recovery_model)atomic_load(&db->recovery);
+}
+
+bool database_snapshot(const struct database *db)
+{
+    return atomic_load(&db->snapshot);
+}
+
+static int read_option(sqlite3 *h, const char *name, int dflt)
+{
+    sqlite3_stmt *q = NULL;
+    int v = dflt;
+
+    if (sqlite3_prepare_v2(h, "SELECT v FROM fr_meta WHERE k=?1", -1, &q, NULL) ==
+            SQLITE_OK &&
+        sqlite3_bind_text(q, 1, name, -1, SQLITE_STATIC) == SQLITE_OK &&
+        sqlite3_step(q) == SQLITE_ROW)
+        v = sqlite3_column_int(q, 0);
+    sqlite3_finalize(q);
+    return v;
+}
+
+void database_read_options(struct database *db, sqlite3 *h)
+{
+    atomic_store(&db->recovery, read_option(h, "recovery", RECOVERY_SIMPLE));
+    atomic_store(&db->snapshot, read_option(h, "snapshot", 0) != 0);
+}
+
 int64_t database_stamp(struct database *db)
 {
     return atomic_load(&db->stamp);

@@ -121,6 +121,7 @@ bool ddl_run(struct binder *b, const struct stmt *st)
     struct ddl d = {.b = b};
 
     b->ctx->rows = -1;
+    b->disabled_too = true; /* definitions look at it themselves */
     if (session_options(b->ctx->session)->fmtonly)
         return true;
     switch (st->kind) {
@@ -136,7 +137,15 @@ bool ddl_run(struct binder *b, const struct stmt *st)
         d.verb = "CREATE INDEX";
         d.temp = is_temp_name(&st->u.index->table);
         return ddl_create_index(&d, st->u.index);
+    case ST_ALTER_INDEX:
+        d.temp = is_temp_name(&st->u.alter_index->table);
+        return ddl_alter_index(&d, st->u.alter_index);
+    case ST_UPDATE_STATISTICS:
+        d.temp = is_temp_name(&st->u.statistics->table);
+        b->segments_stay = true;
+        return ddl_update_statistics(&d, st->u.statistics);
     case ST_CREATE_VIEW:
+        b->disabled_too = false;
         d.verb = "CREATE VIEW";
         return ddl_create_view(&d, st->u.view);
     case ST_CREATE_SCHEMA:

@@ -272,18 +272,8 @@ static bool rebuild_indexes(struct ddl *d, int32_t table_id, int32_t column_id,
             hit = hit || t->indexes[i].keys[k].column_id == column_id;
         if (!hit)
             continue;
-        if (build) {
-            if (!ddl_build_index(d, t, &t->indexes[i]))
-                return false;
-        } else {
-            const char *sql = bind_text(d->b, "DROP INDEX IF EXISTS i%d_%d",
-                                        (int)table_id, (int)t->indexes[i].id);
-            const char *two = bind_text(d->b, "DROP INDEX IF EXISTS j%d_%d",
-                                        (int)table_id, (int)t->indexes[i].id);
-
-            if (sql == NULL || two == NULL || !run_sql(d->b, sql) || !run_sql(d->b, two))
-                return false;
-        }
+        if (!(build ? ddl_build_index : ddl_unbuild_index)(d, t, &t->indexes[i]))
+            return false;
     }
     return true;
 }
@@ -387,6 +377,8 @@ static bool switch_constraints(struct ddl *d, const struct cat_table *t,
         if (!named(st, f->object->name))
             continue;
         hits++;
+        if (!off && !ddl_check_referenced_index(d, f))
+            return false;
         if (!off && verify && !ddl_verify_fk(d, t, f))
             return false;
         if (!ddl_write(d, "UPDATE %s.fr_fk SET disabled=?1, not_trusted=?2 WHERE id=?3",
@@ -418,6 +410,19 @@ bool ddl_mark_not_trusted(struct binder *b, const struct cat_table *t)
             ddl_reload(&d));
 }
 
+/* What needs the rows of a table whose clustered index is disabled. */
+static bool may_alter(struct ddl *d, const struct cat_table *t,
+                      const struct alter_table_stmt *st)
+{
+    const struct cat_index *x = table_disabled_index(t);
+    bool needs_rows = st->kind != ALTER_DROP_CONSTRAINT && st->kind != ALTER_NOCHECK &&
+                      st->kind != ALTER_SET && st->kind != ALTER_ENABLE_TRIGGER &&
+                      st->kind != ALTER_DISABLE_TRIGGER;
+
+    return x == NULL || !needs_rows ||
+           sqlerr_set(d->b->e, 1974, "table", t->object->name, x->name);
+}
+
 bool ddl_alter_table(struct ddl *d, const struct alter_table_stmt *st)
 {
     struct table_ref ref;
@@ -429,6 +434,8 @@ bool ddl_alter_table(struct ddl *d, const struct alter_table_stmt *st)
     t = ref.table;
     if (t == NULL)
         return sqlerr_set(d->b->e, 4902, name_format(d->b, &st->table));
+    if (!may_alter(d, t, st))
+        return false;
     switch (st->kind) {
     case ALTER_ADD:
         ok = alter_add(d, t, st);
@@ -449,9 +456,13 @@ bool ddl_alter_table(struct ddl *d, const struct alter_table_stmt *st)
         return switch_constraints(d, t, st);
     case ALTER_ENABLE_TRIGGER:
     case ALTER_DISABLE_TRIGGER:
+        /* there are no triggers: ALL of them are none */
+        return st->all_names || sqlerr_set(d->b->e, 4920, st->names[0], t->object->name);
     case ALTER_REBUILD:
+        ok = !st->with.has_compression || ddl_set_compression(d, t, &st->with);
+        break;
     case ALTER_SET:
-        return true; /* nothing here that they could change */
+        return true; /* nothing here that it could change */
     }
     return ok &&
            ddl_write(d, "UPDATE %s.fr_object SET modified=?1 WHERE id=?2", "ii",

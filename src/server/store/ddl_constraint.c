@@ -29,10 +29,14 @@ static bool add_key_constraint(struct ddl *d, const struct cat_table *t,
     for (size_t i = 0; pk && i < t->nindexes; i++)
         if (t->indexes[i].primary_key)
             return sqlerr_set(d->b->e, 1779, t->object->name);
-    if (!ddl_write(d, "INSERT INTO %s.fr_index VALUES(?1,?2,?3,?4,1,?5,?6,0,?7,?8,NULL)",
-                   "iisiiiii", (int64_t)t->object->id, (int64_t)id, o->name,
+    if (!ddl_write(d,
+                   "INSERT INTO %s.fr_index(table_id,id,name,clustered,is_unique,is_pk,"
+                   "is_uq,columnstore,ignore_dup,constraint_id,filter,compression,"
+                   "stats_date) VALUES(?1,?2,?3,?4,1,?5,?6,0,?7,?8,NULL,?9,?10)",
+                   "iisiiiiiii", (int64_t)t->object->id, (int64_t)id, o->name,
                    (int64_t)clustered, (int64_t)pk, (int64_t)!pk,
-                   (int64_t)k->ignore_dup_key, (int64_t)o->id))
+                   (int64_t)k->with.ignore_dup_key, (int64_t)o->id,
+                   (int64_t)k->with.compression, store_now()))
         return false;
     for (size_t i = 0; i < k->ncolumns; i++) {
         const struct cat_column *c = table_column(t, k->columns[i].name);
@@ -110,7 +114,7 @@ referenced_key(const struct cat_table *to, const struct cat_column *const *cols,
         const struct cat_index *x = &to->indexes[i];
         size_t keys = 0, hits = 0;
 
-        if (!x->unique || x->filter != NULL)
+        if (!x->unique || x->filter != NULL || x->disabled)
             continue;
         for (size_t k = 0; k < x->nkeys; k++) {
             if (x->keys[k].included)

@@ -105,8 +105,9 @@ bool ddl_build_index(struct ddl *d, const struct cat_table *t, const struct cat_
          stored = d->b->stored;
     const char *where = NULL, *keys, *sql, *schema = d->temp ? "temp." : "";
 
-    if (x->columnstore)
-        return true; /* a promise of speed, not of a result */
+    if (x->columnstore || x->disabled)
+        return true; /* a promise of speed, not of a result; or none until it is rebuilt
+                      */
     if (own == NULL || !bind_add_relation(d->b, &sc, own))
         return false;
     d->b->stored = d->b->no_once = true;
@@ -136,7 +137,8 @@ bool ddl_build_index(struct ddl *d, const struct cat_table *t, const struct cat_
     return sql != NULL && run_sql(d->b, sql);
 }
 
-bool ddl_drop_index(struct ddl *d, const struct cat_table *t, const struct cat_index *x)
+bool ddl_unbuild_index(struct ddl *d, const struct cat_table *t,
+                       const struct cat_index *x)
 {
     const char *schema = d->temp ? "temp." : "";
     const char *one = bind_text(d->b, "DROP INDEX IF EXISTS %si%d_%d", schema,
@@ -144,7 +146,12 @@ bool ddl_drop_index(struct ddl *d, const struct cat_table *t, const struct cat_i
     const char *two = bind_text(d->b, "DROP INDEX IF EXISTS %sj%d_%d", schema,
                                 (int)t->object->id, (int)x->id);
 
-    return one != NULL && two != NULL && run_sql(d->b, one) && run_sql(d->b, two) &&
+    return one != NULL && two != NULL && run_sql(d->b, one) && run_sql(d->b, two);
+}
+
+bool ddl_drop_index(struct ddl *d, const struct cat_table *t, const struct cat_index *x)
+{
+    return ddl_unbuild_index(d, t, x) &&
            ddl_write(d, "DELETE FROM %s.fr_index WHERE table_id=?1 AND id=?2", "ii",
                      (int64_t)t->object->id, (int64_t)x->id) &&
            ddl_write(d, "DELETE FROM %s.fr_key WHERE table_id=?1 AND index_id=?2", "ii",
@@ -190,10 +197,14 @@ bool ddl_add_index(struct ddl *d, int32_t table_id, const struct index_def *def)
         return sqlerr_set(d->b->e, 1904, def->name, t->object->name, (int)def->ncolumns,
                           MAX_KEY_COLUMNS);
     id = ddl_next_index_id(t, def->clustered);
-    if (!ddl_write(d, "INSERT INTO %s.fr_index VALUES(?1,?2,?3,?4,?5,0,0,?6,?7,0,?8)",
-                   "iisiiiis", (int64_t)table_id, (int64_t)id, def->name,
+    if (!ddl_write(d,
+                   "INSERT INTO %s.fr_index(table_id,id,name,clustered,is_unique,is_pk,"
+                   "is_uq,columnstore,ignore_dup,constraint_id,filter,compression,"
+                   "stats_date) VALUES(?1,?2,?3,?4,?5,0,0,?6,?7,0,?8,?9,?10)",
+                   "iisiiiisii", (int64_t)table_id, (int64_t)id, def->name,
                    (int64_t)def->clustered, (int64_t)def->unique,
-                   (int64_t)def->columnstore, (int64_t)def->ignore_dup_key, filter))
+                   (int64_t)def->columnstore, (int64_t)def->with.ignore_dup_key, filter,
+                   (int64_t)def->with.compression, store_now()))
         return false;
     for (size_t i = 0; i < def->ncolumns; i++)
         if (!add_key(d, t, id, ++ord, &def->columns[i], def->columnstore))
@@ -217,14 +228,15 @@ bool ddl_create_index(struct ddl *d, const struct index_def *def)
     if (!bind_find_base(d->b, &def->table, true, &ref))
         return false;
     if (ref.table == NULL)
-        return sqlerr_setf(
-            d->b->e, 1088, 16,
-            "Cannot find the object \"%s\" because it does not exist or you do not "
-            "have permissions.",
-            name_format(d->b, &def->table));
+        return sqlerr_set(d->b->e, 1088, name_format(d->b, &def->table));
     id = ref.table->object->id;
     x = table_index(ref.table, def->name);
-    if (def->drop_existing && x != NULL &&
+    /* a clustered one that replaces it is the way out */
+    if (table_disabled_index(ref.table) != NULL &&
+        !(def->with.drop_existing && x == table_disabled_index(ref.table)))
+        return sqlerr_set(d->b->e, 1987, "create", "index", def->name, "table",
+                          ref.table->object->name, "clustered index");
+    if (def->with.drop_existing && x != NULL &&
         (!ddl_drop_index(d, ref.table, x) || !ddl_reload(d)))
         return false;
     if (!ddl_add_index(d, id, def))

@@ -27,12 +27,20 @@ bool ddl_create_database(struct ddl *d, const struct database_stmt *st)
                                  d->b->e);
 }
 
+/* The binder is that of the database which is altered. */
 bool ddl_alter_database(struct ddl *d, const struct database_stmt *st)
 {
-    if (st->name == NULL ||
-        database_find(session_server(d->b->ctx->session), st->name) != NULL)
-        return true;
-    return sqlerr_set(d->b->e, 911, st->name);
+    if (session_trancount(d->b->ctx->session) > 0)
+        return sqlerr_set(d->b->e, 226, "ALTER DATABASE");
+    if (st->has_recovery &&
+        !ddl_write(d, "INSERT OR REPLACE INTO %s.fr_meta VALUES('recovery',?1)", "i",
+                   (int64_t)st->recovery))
+        return false;
+    if (st->has_snapshot &&
+        !ddl_write(d, "INSERT OR REPLACE INTO %s.fr_meta VALUES('snapshot',?1)", "i",
+                   (int64_t)st->snapshot))
+        return false;
+    return ddl_reload(d);
 }
 
 bool ddl_store_module(struct ddl *d, const struct ddl_module *m)

@@ -70,9 +70,21 @@ bool ddl_create_index(struct ddl *d, const struct index_def *def);
 bool ddl_add_index(struct ddl *d, int32_t table_id, const struct index_def *def);
 bool ddl_build_index(struct ddl *d, const struct cat_table *t, const struct cat_index *x);
 bool ddl_drop_index(struct ddl *d, const struct cat_table *t, const struct cat_index *x);
+/* Only SQLite's side of it: what a disabled index has not. */
+bool ddl_unbuild_index(struct ddl *d, const struct cat_table *t,
+                       const struct cat_index *x);
 /* A relation whose columns are named as in the SQLite table itself. */
 struct relation *ddl_own_relation(struct binder *b, const struct cat_table *t);
 int32_t ddl_next_index_id(const struct cat_table *t, bool clustered);
+
+/* ---- ddl_index_alter.c ---- */
+bool ddl_alter_index(struct ddl *d, const struct alter_index_stmt *st);
+bool ddl_update_statistics(struct ddl *d, const struct statistics_stmt *st);
+/* ALTER TABLE ... REBUILD WITH (DATA_COMPRESSION = ...), and that of CREATE TABLE */
+bool ddl_set_compression(struct ddl *d, const struct cat_table *t,
+                         const struct storage_options *with);
+/* 1989: the key that a foreign key refers to has a disabled index. */
+bool ddl_check_referenced_index(struct ddl *d, const struct cat_fk *f);
 
 /* ---- ddl_alter.c, ddl_drop.c, ddl_misc.c ---- */
 bool ddl_alter_table(struct ddl *d, const struct alter_table_stmt *st);

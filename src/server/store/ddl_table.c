@@ -318,7 +318,8 @@ bool ddl_create_table(struct ddl *d, const struct table_def *def)
     for (size_t i = 0; i < t->nindexes; i++)
         if (!ddl_build_index(d, t, &t->indexes[i]))
             return false;
-    return true;
+    return !def->with.has_compression ||
+           (ddl_set_compression(d, t, &def->with) && ddl_reload(d));
 }
 
 /* ---- SELECT INTO ---- */

@@ -449,6 +449,7 @@ void session_db_ended(struct session *s, struct database *db, bool committed)
     h->identity_reset = false;
     if (h->dirty && committed && file_stamp(h, false, &stamp, &ignored)) {
         database_set_stamp(db, stamp);
+        database_read_options(db, h->h);
         if (h->catalog != NULL && h->catalog->stamp == stamp)
             database_keep_catalog(db, h->catalog);
     }

@@ -34,7 +34,7 @@ bool segments_install(sqlite3 *h, struct sqlerr *e)
 
 bool segment_suits(const struct cat_table *t)
 {
-    if (t->temp || t->nindexes > 0 || table_has_keys(t) || t->identity != NULL)
+    if (t->temp || table_is_indexed(t) || table_has_keys(t) || t->identity != NULL)
         return false;
     for (size_t i = 0; i < t->ncolumns; i++)
         if (t->columns[i].type.id == TY_ROWVERSION || t->columns[i].id > MAX_COLUMN_ID)

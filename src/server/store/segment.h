@@ -9,9 +9,9 @@
  * (segment_fold), as an UPDATE would otherwise have to write to files that others read.
  *
  * Only tables whose rows need no look at each other or at a counter have segments: heaps
- * without index, key, identity and rowversion columns.  A file is synced before its row
- * of fr_segment is written; one that no committed row names is removed, at the
- * transaction's end or at the next start.
+ * without index, key, identity and rowversion columns (disabled indexes do not count).  A
+ * file is synced before its row of fr_segment is written; one that no committed row names
+ * is removed, at the transaction's end or at the next start.
  */
 #ifndef FRD_STORE_SEGMENT_H
 #define FRD_STORE_SEGMENT_H

@@ -112,6 +112,7 @@ static struct database *database_new(struct store *st, const char *path)
     if (db == NULL)
         return NULL;
     db->store = st;
+    atomic_store(&db->recovery, RECOVERY_SIMPLE);
     snprintf(db->path, sizeof(db->path), "%s", path);
     pthread_mutex_init(&db->mutex, NULL);
     db->lock = wlock_new(st->graph);
@@ -342,9 +343,11 @@ static fr_status load_database(struct store *st, const char *path, struct fr_err
 
     if (db == NULL)
         return fr_err_set(err, FR_ENOMEM, "out of memory");
-    ok =
-        open_file(path, false, &h, &e) && read_meta(h, db, &e) && segments_install(h, &e);
+    ok = open_file(path, false, &h, &e) && read_meta(h, db, &e) &&
+         catalog_upgrade(h, &e) && segments_install(h, &e);
     untagged = ok && db->tag[0] == '\0';
+    if (ok)
+        database_read_options(db, h);
     ok = ok && open_segments(db, &e) && (!untagged || write_meta(h, db, &e));
     sqlite3_close(h);
     if (!ok) {

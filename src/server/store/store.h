@@ -60,6 +60,11 @@ const char *database_path(const struct database *db);
 bool database_dropped(const struct database *db);
 uint32_t database_collation(const struct database *db);
 int64_t database_created(const struct database *db); /* datetime */
+/* What ALTER DATABASE has set, as committed. */
+enum recovery_model database_recovery(const struct database *db);
+bool database_snapshot(const struct database *db); /* READ_COMMITTED_SNAPSHOT */
+/* They may have been changed: read them from its file, open as h. */
+void database_read_options(struct database *db, sqlite3 *h);
 
 /*
  * The stamp of the newest committed catalog, and the picture kept for it (NULL when none

@@ -27,6 +27,8 @@ struct database {
     struct wlock *lock;
     atomic_bool dropped;
     atomic_llong stamp;
+    atomic_int recovery; /* enum recovery_model */
+    atomic_bool snapshot;
     pthread_mutex_t
         mutex; /* guards what follows; innermost, nothing is called under it */
     struct catalog *catalog;

@@ -37,6 +37,13 @@ static void each_object(struct rows *r, const char *type,
 
 /* ---- databases ---- */
 
+static const char *recovery_name(enum recovery_model m)
+{
+    return m == RECOVERY_FULL          ? "FULL"
+           : m == RECOVERY_BULK_LOGGED ? "BULK_LOGGED"
+                                       : "SIMPLE";
+}
+
 static void fill_databases(struct rows *r)
 {
     struct database *dbs[STORE_MAX_DATABASES];
@@ -61,9 +68,9 @@ static void fill_databases(struct rows *r)
         cell_bit(r, false);
         cell_int(r, 0);
         cell_text(r, "OFF");
-        cell_bit(r, false);
-        cell_int(r, 3);
-        cell_text(r, "SIMPLE");
+        cell_bit(r, database_snapshot(dbs[i]));
+        cell_int(r, database_recovery(dbs[i]));
+        cell_text(r, recovery_name(database_recovery(dbs[i])));
         cell_int(r, 2);
         cell_text(r, "CHECKSUM");
         cell_bit(r, true);
@@ -443,7 +450,7 @@ static void index_row(struct rows *r, int32_t object_id, const struct cat_index 
     cell_bit(r, x != NULL && x->unique_constraint);
     cell_int(r, 0);
     cell_bit(r, false);
-    cell_bit(r, false);
+    cell_bit(r, x != NULL && x->disabled);
     cell_bit(r, false);
     cell_bit(r, true);
     cell_bit(r, true);
@@ -486,6 +493,34 @@ static void fill_index_columns(struct rows *r)
     each_object(r, "U", table_keys);
 }
 
+/* Statistics are those of indexes: no others are made. */
+static void table_statistics(struct rows *r, const struct cat_object *o)
+{
+    for (size_t i = 0; i < o->table->nindexes; i++) {
+        const struct cat_index *x = &o->table->indexes[i];
+
+        cell_int(r, o->id);
+        cell_text(r, x->name);
+        cell_int(r, x->id);
+        cell_bit(r, false);
+        cell_bit(r, false);
+        cell_bit(r, false);
+        cell_bit(r, x->filter != NULL);
+        cell_text(r, x->filter);
+        cell_bit(r, false);
+        cell_bit(r, false);
+        cell_bit(r, false);
+        cell_int(r, 0);
+        cell_text(r, "NONE");
+        cell_bit(r, true);
+    }
+}
+
+static void fill_stats(struct rows *r)
+{
+    each_object(r, "U", table_statistics);
+}
+
 /* ---- rows, partitions ---- */
 
 static int64_t count_rows(struct rows *r, const struct cat_table *t)
@@ -515,14 +550,24 @@ static int64_t partition_id(int32_t object_id, int32_t index_id)
     return (int64_t)object_id << 16 | (uint16_t)index_id | INT64_C(1) << 56;
 }
 
+/* Disabled nonclustered indexes have no rows, and no place where these would lie. */
+static bool has_partition(const struct cat_index *x)
+{
+    return x == NULL || x->clustered || !x->disabled;
+}
+
 static void table_partitions(struct rows *r, const struct cat_object *o)
 {
+    static const char *const levels[] = {"NONE", "ROW", "PAGE"};
     int64_t n = count_rows(r, o->table);
-    bool heap = table_is_heap(o->table);
 
-    for (size_t i = heap ? 0 : 1; i <= o->table->nindexes; i++) {
-        int32_t id = i == 0 ? 0 : o->table->indexes[i - 1].id;
+    for (size_t i = table_is_heap(o->table) ? 0 : 1; i <= o->table->nindexes; i++) {
+        const struct cat_index *x = i == 0 ? NULL : &o->table->indexes[i - 1];
+        int32_t id = x == NULL ? 0 : x->id;
+        enum data_compression level = x == NULL ? o->table->compression : x->compression;
 
+        if (!has_partition(x))
+            continue;
         cell_int(r, partition_id(o->id, id));
         cell_int(r, o->id);
         cell_int(r, id);
@@ -530,8 +575,8 @@ static void table_partitions(struct rows *r, const struct cat_object *o)
         cell_int(r, partition_id(o->id, id));
         cell_int(r, n);
         cell_int(r, 0);
-        cell_int(r, 0);
-        cell_text(r, "NONE");
+        cell_int(r, level);
+        cell_text(r, levels[level]);
     }
 }
 
@@ -545,8 +590,11 @@ static void table_stats(struct rows *r, const struct cat_object *o)
     int64_t n = count_rows(r, o->table);
 
     for (size_t i = table_is_heap(o->table) ? 0 : 1; i <= o->table->nindexes; i++) {
-        int32_t id = i == 0 ? 0 : o->table->indexes[i - 1].id;
+        const struct cat_index *x = i == 0 ? NULL : &o->table->indexes[i - 1];
+        int32_t id = x == NULL ? 0 : x->id;
 
+        if (!has_partition(x))
+            continue;
         cell_int(r, partition_id(o->id, id));
         cell_int(r, o->id);
         cell_int(r, id);
@@ -643,6 +691,12 @@ const struct sysview sysviews_catalog[] = {
      "object_id int,index_id int,index_column_id int,column_id int,key_ordinal tinyint,"
      "partition_ordinal tinyint,is_descending_key bit?,is_included_column bit?",
      fill_index_columns, 0, 0},
+    {"sys", "stats",
+     "object_id int,name nvarchar(128)?,stats_id int,auto_created bit?,user_created bit?,"
+     "no_recompute bit?,has_filter bit?,filter_definition nvarchar(max)?,is_temporary "
+     "bit?,is_incremental bit?,has_persisted_sample bit?,stats_generation_method int?,"
+     "stats_generation_method_desc varchar(80)?,auto_drop bit?",
+     fill_stats, 0, 0},
     {"sys", "partitions",
      "partition_id bigint,object_id int,index_id int,partition_number int,hobt_id "
      "bigint,rows bigint?,"

@@ -355,6 +355,16 @@ struct index_column {
     bool desc;
 };
 
+enum data_compression { COMPRESSION_NONE, COMPRESSION_ROW, COMPRESSION_PAGE };
+
+/* WITH (...) of a table, key or index: what is kept of it. */
+struct storage_options {
+    bool has_ignore_dup_key, ignore_dup_key;
+    bool drop_existing;
+    bool has_compression;
+    enum data_compression compression;
+};
+
 enum ref_action { REF_NO_ACTION, REF_CASCADE, REF_SET_NULL, REF_SET_DEFAULT };
 
 enum constraint_kind {
@@ -372,7 +382,7 @@ struct constraint_def {
     struct index_column *columns; /* key columns; of a column constraint: that column */
     size_t ncolumns;
     bool clustered, nonclustered; /* as written */
-    bool ignore_dup_key;
+    struct storage_options with;
     struct expr *expr;      /* CHECK, DEFAULT */
     const char *for_column; /* DEFAULT ... FOR column (ALTER TABLE), or the column */
     bool with_values;       /* ALTER TABLE ADD ... DEFAULT ... WITH VALUES */
@@ -402,8 +412,7 @@ struct index_def { /* CREATE INDEX, and INDEX inside CREATE TABLE */
     const char *name;
     struct name table; /* object NULL inside CREATE TABLE */
     bool unique, clustered, columnstore;
-    bool ignore_dup_key;
-    bool drop_existing;
+    struct storage_options with;
     struct index_column *columns;
     size_t ncolumns;
     const char **include;
@@ -422,6 +431,7 @@ struct table_def {
     struct index_def *indexes;
     size_t nindexes;
     const char *filegroup; /* ON x, or NULL */
+    struct storage_options with;
 };
 
 enum alter_kind {
@@ -433,7 +443,7 @@ enum alter_kind {
     ALTER_NOCHECK,
     ALTER_ENABLE_TRIGGER, /* names or all */
     ALTER_DISABLE_TRIGGER,
-    ALTER_REBUILD, /* no effect here */
+    ALTER_REBUILD, /* with */
     ALTER_SET      /* SET (LOCK_ESCALATION = ...): no effect here */
 };
 
@@ -446,6 +456,23 @@ struct alter_table_stmt {
     size_t nnames;
     bool all_names;
     bool if_exists; /* DROP COLUMN/CONSTRAINT IF EXISTS */
+    struct storage_options with;
+};
+
+enum alter_index_kind { INDEX_REBUILD, INDEX_REORGANIZE, INDEX_DISABLE, INDEX_SET };
+
+struct alter_index_stmt {
+    const char *index; /* NULL: ALL */
+    struct name table;
+    enum alter_index_kind kind;
+    bool partition; /* PARTITION = a number, not ALL */
+    struct storage_options with;
+};
+
+struct statistics_stmt { /* UPDATE STATISTICS: options with no effect here */
+    struct name table;
+    const char **names; /* of indexes; none: all */
+    size_t nnames;
 };
 
 enum object_class {
@@ -487,10 +514,16 @@ struct schema_stmt {
     const char *owner; /* AUTHORIZATION, or NULL */
 };
 
-struct database_stmt { /* CREATE DATABASE; ALTER DATABASE: options with no effect here */
-    const char *name;  /* NULL: ALTER DATABASE CURRENT */
+/* As sys.databases numbers them. */
+enum recovery_model { RECOVERY_FULL = 1, RECOVERY_BULK_LOGGED, RECOVERY_SIMPLE };
+
+/* CREATE DATABASE; ALTER DATABASE SET, whose other options have no effect here */
+struct database_stmt {
+    const char *name; /* NULL: ALTER DATABASE CURRENT */
     const char *collation;
-    struct span options;
+    bool has_recovery, has_snapshot;
+    enum recovery_model recovery;
+    bool snapshot; /* READ_COMMITTED_SNAPSHOT */
 };
 
 struct bulk_column {
@@ -581,14 +614,13 @@ enum stmt_kind {
     ST_CREATE_TABLE,      /* u.table */
     ST_ALTER_TABLE,       /* u.alter */
     ST_CREATE_INDEX,      /* u.index */
-    ST_ALTER_INDEX,       /* u.drop.names[0] ON tables[0]: REBUILD/REORGANIZE, no effect;
-                             DISABLE not */
+    ST_ALTER_INDEX,       /* u.alter_index */
     ST_CREATE_VIEW,       /* u.view */
     ST_CREATE_SCHEMA,     /* u.schema */
     ST_CREATE_DATABASE,   /* u.database */
     ST_ALTER_DATABASE,    /* u.database */
     ST_DROP,              /* u.drop */
-    ST_UPDATE_STATISTICS, /* u.target; no effect */
+    ST_UPDATE_STATISTICS, /* u.statistics */
     /* all above are run by query_run(), those below by the interpreter */
     ST_CREATE_PROC, /* u.proc */
     ST_DROP_PROC,   /* u.drop */
@@ -634,6 +666,8 @@ struct stmt {
         struct table_def *table;
         struct alter_table_stmt *alter;
         struct index_def *index;
+        struct alter_index_stmt *alter_index;
+        struct statistics_stmt *statistics;
         struct view_stmt *view;
         struct schema_stmt *schema;
         struct database_stmt *database;

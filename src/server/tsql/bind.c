@@ -293,6 +293,14 @@ static bool is_temp_name(const struct name *n)
     return n->object[0] == '#' || n->object[0] == '@';
 }
 
+/* 8655: the rows lie in an index that is disabled. */
+static bool is_reachable(struct binder *b, const struct cat_table *t)
+{
+    const struct cat_index *x = b->disabled_too ? NULL : table_disabled_index(t);
+
+    return x == NULL || sqlerr_set(b->e, 8655, x->name, t->object->name);
+}
+
 static bool find_temp(struct binder *b, const struct name *n, struct table_ref *out)
 {
     const struct cat_object *o =
@@ -345,6 +353,8 @@ static bool find_object(struct binder *b, const struct name *n, struct table_ref
         out->view = o;
         return true;
     }
+    if (!is_reachable(b, o->table))
+        return false;
     if (out->handle != b->h && !handle_attach(b->h, db, alias, b->e))
         return false;
     if (!b->leave_waiting && *handle_spools(out->handle) != NULL &&
@@ -368,6 +378,8 @@ bool bind_find_base(struct binder *b, const struct name *n, bool quiet,
         find_temp(b, n, out);
     else if (!find_object(b, n, out))
         return false;
+    if (out->table != NULL && !is_reachable(b, out->table))
+        return false;
     if (out->table != NULL || quiet)
         return true;
     if (out->view != NULL)
@@ -384,7 +396,8 @@ bool bind_find_table(struct binder *b, const struct name *n, struct table_ref *o
 
     memset(out, 0, sizeof(*out));
     if (is_temp_name(n))
-        return find_temp(b, n, out) || sqlerr_set(b->e, 208, n->object);
+        return find_temp(b, n, out) ? is_reachable(b, out->table)
+                                    : sqlerr_set(b->e, 208, n->object);
     if (!find_object(b, n, out))
         return false;
     if (out->table != NULL || out->view != NULL)

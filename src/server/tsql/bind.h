@@ -150,6 +150,7 @@ struct binder {
     bool no_once;             /* index expressions: everything inline */
     struct pending_fold fold; /* rows set aside were met: to be brought in, then again */
     bool segments_stay;       /* the table is only read or added to */
+    bool disabled_too;        /* tables whose clustered index is disabled may be named */
     struct segments_seen segments[BIND_MAX_OTHER_DBS + 1];
     size_t nsegments;
     bool leave_waiting; /* bulk load itself: waiting rows may wait on */

@@ -102,7 +102,9 @@ static void find_keys(struct updating *u)
     const struct cat_table *t = u->c.t;
 
     for (size_t i = 0; i < t->nindexes; i++)
-        for (size_t k = 0; t->indexes[i].unique && k < t->indexes[i].nkeys; k++) {
+        for (size_t k = 0;
+             t->indexes[i].unique && !t->indexes[i].disabled && k < t->indexes[i].nkeys;
+             k++) {
             const struct cat_column *c =
                 table_column_id(t, t->indexes[i].keys[k].column_id);
 

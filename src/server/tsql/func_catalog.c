@@ -439,6 +439,35 @@ static bool eval_objectproperty(const struct func_env *env, const struct value *
     return ok;
 }
 
+/* ---- STATS_DATE ---- */
+
+static bool rule_stats_date(struct func_call *c, struct sqlerr *e)
+{
+    (void)e;
+    want(c, 0, type_of(TY_INT));
+    want(c, 1, type_of(TY_INT));
+    c->result = type_of(TY_DATETIME);
+    return true;
+}
+
+static bool eval_stats_date(const struct func_env *env, const struct value *a, size_t n,
+                            struct value *out, struct sqlerr *e)
+{
+    struct lookup l;
+    bool ok = lookup_id(&l, env, a[0].u.i, session_database(env->session), e);
+    const struct cat_table *t = ok && l.object != NULL ? l.object->table : NULL;
+    int64_t date = 0;
+
+    (void)n;
+    for (size_t i = 0; t != NULL && i < t->nindexes; i++)
+        if (t->indexes[i].id == a[1].u.i)
+            date = t->indexes[i].stats_date;
+    lookup_end(&l);
+    if (!ok || date == 0)
+        return ok && out_null(out);
+    return out_int(out, date);
+}
+
 /* ---- identity ---- */
 
 static bool rule_ident(struct func_call *c, struct sqlerr *e)
@@ -543,6 +572,7 @@ const struct func_def func_catalog_defs[] = {
     {"OBJECTPROPERTY", 2, 2, S, "f_objectproperty", rule_id_texts, eval_objectproperty},
     {"OBJECTPROPERTYEX", 2, 2, S, "f_objectpropertyex", rule_id_texts,
      eval_objectproperty},
+    {"STATS_DATE", 2, 2, S, "f_stats_date", rule_stats_date, eval_stats_date},
     {"IDENT_CURRENT", 1, 1, S, "f_ident_current", rule_ident, eval_ident_current},
     {"IDENT_SEED", 1, 1, S, "f_ident_seed", rule_ident, eval_ident_seed},
     {"IDENT_INCR", 1, 1, S, "f_ident_incr", rule_ident, eval_ident_incr},

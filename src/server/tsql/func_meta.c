@@ -1,6 +1,7 @@
 /* func_meta.c - databases, types, collations, by name and number. */
 #include "server/tsql/func_priv.h"
 
+#include "server/store/store.h"
 #include "server/tsql/parser.h"
 #include "server/value/collation.h"
 
@@ -97,19 +98,24 @@ static bool eval_databasepropertyex(const struct func_env *env, const struct val
         {"IsAutoShrink", "0"},
         {"IsInStandBy", "0"},
         {"LCID", "1033"},
-        {"Recovery", "SIMPLE"},
         {"SQLSortOrder", "52"},
         {"Status", "ONLINE"},
         {"Updateability", "READ_WRITE"},
         {"UserAccess", "MULTI_USER"},
         {"Version", "957"},
     };
+    static const char *const models[] = {[RECOVERY_FULL] = "FULL",
+                                         [RECOVERY_BULK_LOGGED] = "BULK_LOGGED",
+                                         [RECOVERY_SIMPLE] = "SIMPLE"};
+    const struct database *db;
     char name[600];
 
     (void)n;
-    if (database_find(session_server(env->session), arg_str(&a[0], name, sizeof name)) ==
-        NULL)
+    db = database_find(session_server(env->session), arg_str(&a[0], name, sizeof name));
+    if (db == NULL)
         return out_null(out);
+    if (is_word(&a[1], "Recovery"))
+        return out_str(out, models[database_recovery(db)], e);
     for (size_t i = 0; i < sizeof properties / sizeof properties[0]; i++) {
         if (is_word(&a[1], properties[i][0]))
             return out_str(out, properties[i][1], e);

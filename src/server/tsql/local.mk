@@ -8,7 +8,7 @@ libfrserver_a_SOURCES += \
 	src/server/tsql/parse_expr.c src/server/tsql/parse_func.c \
 	src/server/tsql/parse_query.c src/server/tsql/parse_from.c \
 	src/server/tsql/parse_dml.c src/server/tsql/parse_table.c \
-	src/server/tsql/parse_ddl.c src/server/tsql/parse_proc.c \
+	src/server/tsql/parse_ddl.c src/server/tsql/parse_index.c src/server/tsql/parse_proc.c \
 	src/server/tsql/parse_set.c src/server/tsql/parse_stmt.c
 libfrserver_a_SOURCES += \
 	src/server/tsql/errclass.c src/server/tsql/errclass.h \

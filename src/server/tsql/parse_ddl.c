@@ -119,6 +119,16 @@ static bool parse_alter_set(struct parser *p, struct alter_table_stmt *a)
            parse_advance(p) && need_op(p, ')');
 }
 
+/* PARTITION = ALL, which says nothing here. */
+static bool parse_partition_all(struct parser *p)
+{
+    if (!take_word(p, "PARTITION"))
+        return !p->failed;
+    if (!need_op(p, '='))
+        return false;
+    return take_kw(p, KW_ALL) || parse_unsupported(p, "ALTER TABLE of one partition");
+}
+
 static bool parse_alter_action(struct parser *p, struct alter_table_stmt *a)
 {
     if (at_kw(p, KW_WITH)) {
@@ -142,10 +152,9 @@ static bool parse_alter_action(struct parser *p, struct alter_table_stmt *a)
     if (at_kw(p, KW_SET))
         return parse_alter_set(p, a);
     if (at_word(p, "REBUILD")) {
-        bool ignored;
-
         a->kind = ALTER_REBUILD;
-        return parse_advance(p) && parse_with_options(p, &ignored, &ignored);
+        return parse_advance(p) && parse_partition_all(p) &&
+               parse_with_options(p, &a->with);
     }
     if (at_word(p, "SWITCH"))
         return parse_unsupported(p, "ALTER TABLE SWITCH");
@@ -161,84 +170,6 @@ struct stmt *parse_alter_table(struct parser *p)
         return NULL;
     st->u.alter = a;
     return parse_alter_action(p, a) ? st : NULL;
-}
-
-/* ---- indexes ---- */
-
-static bool parse_index_on(struct parser *p, struct index_def *ix)
-{
-    ix->name = parse_identifier(p);
-    if (ix->name == NULL || !need_kw(p, KW_ON) || !parse_name(p, &ix->table) ||
-        !parse_index_columns(p, &ix->columns, &ix->ncolumns))
-        return false;
-    if (take_word(p, "INCLUDE") && !parse_identifier_list(p, &ix->include, &ix->ninclude))
-        return false;
-    if (take_kw(p, KW_WHERE) && (ix->where = parse_condition(p)) == NULL)
-        return false;
-    if (!parse_with_options(p, &ix->ignore_dup_key, &ix->drop_existing))
-        return false;
-    if (take_kw(p, KW_ON)) {
-        ix->filegroup = at_kw(p, KW_PRIMARY) ? p->tok.text : NULL;
-        if (ix->filegroup != NULL)
-            return parse_advance(p);
-        ix->filegroup = parse_identifier(p);
-        if (at_op(p, '('))
-            return parse_unsupported(p, "A partition scheme");
-    }
-    return !p->failed;
-}
-
-struct stmt *parse_create_index(struct parser *p)
-{
-    struct stmt *st = stmt_new(p, ST_CREATE_INDEX);
-    struct index_def *ix = NEW(p, index_def);
-
-    if (st == NULL || ix == NULL)
-        return NULL;
-    st->u.index = ix;
-    ix->line = p->tok.line;
-    ix->unique = take_kw(p, KW_UNIQUE);
-    ix->clustered = take_kw(p, KW_CLUSTERED);
-    if (!ix->clustered)
-        take_kw(p, KW_NONCLUSTERED);
-    if (at_word(p, "COLUMNSTORE")) {
-        parse_unsupported(p, "A columnstore index");
-        return NULL;
-    }
-    return need_kw(p, KW_INDEX) && parse_index_on(p, ix) ? st : NULL;
-}
-
-static struct stmt *parse_alter_index(struct parser *p)
-{
-    struct stmt *st = stmt_new(p, ST_ALTER_INDEX);
-    struct drop_stmt *d = NEW(p, drop_stmt);
-    bool ignored;
-
-    if (st == NULL || d == NULL || !need_kw(p, KW_INDEX))
-        return NULL;
-    st->u.drop = d;
-    d->what = OBJ_INDEX;
-    d->names = NEW(p, name);
-    d->tables = NEW(p, name);
-    d->nnames = 1;
-    if (d->names == NULL || d->tables == NULL)
-        return NULL;
-    d->names->line = p->tok.line;
-    d->names->object = at_kw(p, KW_ALL) ? "ALL" : p->tok.text;
-    if (at_kw(p, KW_ALL))
-        parse_advance(p);
-    else
-        parse_identifier(p);
-    if (!need_kw(p, KW_ON) || !parse_name(p, d->tables))
-        return NULL;
-    if (!take_word(p, "REBUILD") && !take_word(p, "REORGANIZE")) {
-        if (at_word(p, "DISABLE"))
-            parse_unsupported(p, "ALTER INDEX DISABLE");
-        else
-            parse_syntax_error(p);
-        return NULL;
-    }
-    return parse_with_options(p, &ignored, &ignored) ? st : NULL;
 }
 
 /* ---- views, schemas, databases, principals ---- */
@@ -307,12 +238,134 @@ static struct stmt *parse_schema(struct parser *p)
     return p->failed ? NULL : st;
 }
 
-/* Everything up to the end of the statement is options: files, sizes, SET RECOVERY ... */
+static bool parse_recovery(struct parser *p, struct database_stmt *d)
+{
+    static const struct {
+        const char *word;
+        enum recovery_model model;
+    } models[] = {{"FULL", RECOVERY_FULL},
+                  {"BULK_LOGGED", RECOVERY_BULK_LOGGED},
+                  {"SIMPLE", RECOVERY_SIMPLE}};
+
+    d->has_recovery = true;
+    for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
+        d->recovery = models[i].model;
+        if (take_word(p, models[i].word))
+            return true;
+    }
+    return parse_syntax_error(p);
+}
+
+/* (...) behind an option: read over. */
+static bool parse_bracket(struct parser *p)
+{
+    if (!take_op(p, '('))
+        return !p->failed;
+    while (!p->failed && !at_op(p, ')')) {
+        if (p->tok.kind == TK_END)
+            return parse_syntax_error(p);
+        if (at_op(p, '(') ? !parse_bracket(p) : !parse_advance(p))
+            return false;
+    }
+    return need_op(p, ')');
+}
+
+/* OPTION value, OPTION = value (...): of those that say nothing here. */
+static bool parse_other_option(struct parser *p)
+{
+    static const struct {
+        const char *word;
+        bool bare; /* has no value */
+    } harmless[] = {
+        {"ALLOW_SNAPSHOT_ISOLATION", false},
+        {"ANSI_NULLS", false},
+        {"ANSI_NULL_DEFAULT", false},
+        {"ANSI_PADDING", false},
+        {"ANSI_WARNINGS", false},
+        {"ARITHABORT", false},
+        {"AUTO_CLOSE", false},
+        {"AUTO_CREATE_STATISTICS", false},
+        {"AUTO_SHRINK", false},
+        {"AUTO_UPDATE_STATISTICS", false},
+        {"AUTO_UPDATE_STATISTICS_ASYNC", false},
+        {"COMPATIBILITY_LEVEL", false},
+        {"DB_CHAINING", false},
+        {"DELAYED_DURABILITY", false},
+        {"MULTI_USER", true},
+        {"ONLINE", true},
+        {"PAGE_VERIFY", false},
+        {"PARAMETERIZATION", false},
+        {"QUERY_STORE", false},
+        {"READ_WRITE", true},
+        {"TARGET_RECOVERY_TIME", false},
+        {"TRUSTWORTHY", false},
+    };
+    size_t i = 0, n = sizeof harmless / sizeof harmless[0];
+
+    while (i < n && !take_word(p, harmless[i].word))
+        i++;
+    if (i == n)
+        return p->tok.kind == TK_WORD
+                   ? parse_unsupported(p, "ALTER DATABASE SET with this option")
+                   : parse_syntax_error(p);
+    if (harmless[i].bare)
+        return !p->failed;
+    take_op(p, '=');
+    if (!at_op(p, '(')) {
+        if (p->tok.kind != TK_WORD && p->tok.kind != TK_INTEGER)
+            return parse_syntax_error(p);
+        parse_advance(p);
+        if (!take_word(p, "SECONDS"))
+            take_word(p, "MINUTES");
+    }
+    return parse_bracket(p);
+}
+
+static bool parse_database_option(struct parser *p, struct database_stmt *d)
+{
+    if (take_word(p, "RECOVERY"))
+        return parse_recovery(p, d);
+    if (!take_word(p, "READ_COMMITTED_SNAPSHOT"))
+        return parse_other_option(p);
+    d->has_snapshot = true;
+    d->snapshot = at_kw(p, KW_ON);
+    return take_kw(p, KW_ON) || need_kw(p, KW_OFF);
+}
+
+/* What shall become of those who use the database: nobody has to leave here. */
+static bool parse_termination(struct parser *p)
+{
+    int64_t seconds;
+
+    if (!take_kw(p, KW_WITH))
+        return !p->failed;
+    if (take_word(p, "NO_WAIT"))
+        return true;
+    if (!need_kw(p, KW_ROLLBACK))
+        return false;
+    if (take_word(p, "IMMEDIATE"))
+        return true;
+    if (!need_word(p, "AFTER") || !parse_int64(p, &seconds))
+        return false;
+    take_word(p, "SECONDS");
+    return !p->failed;
+}
+
+static bool parse_alter_database(struct parser *p, struct database_stmt *d)
+{
+    if (!take_kw(p, KW_SET))
+        return parse_unsupported(p, "ALTER DATABASE other than SET");
+    do {
+        if (!parse_database_option(p, d))
+            return false;
+    } while (take_op(p, ','));
+    return parse_termination(p);
+}
+
 static struct stmt *parse_database(struct parser *p, bool alter)
 {
     struct stmt *st = stmt_new(p, alter ? ST_ALTER_DATABASE : ST_CREATE_DATABASE);
     struct database_stmt *d = NEW(p, database_stmt);
-    const char *start;
 
     if (st == NULL || d == NULL || !need_kw(p, KW_DATABASE))
         return NULL;
@@ -326,23 +379,15 @@ static struct stmt *parse_database(struct parser *p, bool alter)
         if (d->name == NULL)
             return NULL;
     }
-    start = p->tok.source.p;
-    if (alter && !at_kw(p, KW_SET) && !at_kw(p, KW_COLLATE)) {
-        parse_unsupported(p, "ALTER DATABASE other than SET");
-        return NULL;
-    }
-    if (!alter && at_kw(p, KW_ON)) {
+    if (alter)
+        return parse_alter_database(p, d) ? st : NULL;
+    if (at_kw(p, KW_ON)) {
         parse_unsupported(p, "CREATE DATABASE ON (files)");
         return NULL;
     }
     if (take_kw(p, KW_COLLATE)) {
         d->collation = parse_identifier(p);
         return d->collation == NULL ? NULL : st;
-    }
-    if (alter) {
-        while (!p->failed && p->tok.kind != TK_END && !at_op(p, ';'))
-            parse_advance(p);
-        d->options = parse_span_from(p, start);
     }
     return p->failed ? NULL : st;
 }
@@ -475,9 +520,9 @@ static bool parse_drop_index_item(struct parser *p, struct name *index,
     if (!parse_name(p, index))
         return false;
     if (take_kw(p, KW_ON)) {
-        bool ignored;
+        struct storage_options ignored = {0};
 
-        return parse_name(p, table) && parse_with_options(p, &ignored, &ignored);
+        return parse_name(p, table) && parse_with_options(p, &ignored);
     }
     if (index->schema == NULL)
         return parse_syntax_error(p);

@@ -166,17 +166,8 @@ struct stmt *parse_update(struct parser *p)
 
     if (st == NULL || u == NULL || !parse_advance(p))
         return NULL;
-    if (at_kw(p, KW_STATISTICS)) {
-        st->kind = ST_UPDATE_STATISTICS;
-        parse_advance(p);
-        if (!parse_name(p, &st->u.target))
-            return NULL;
-        if (at_op(p, '(') || at_name(p) || at_kw(p, KW_WITH)) {
-            parse_unsupported(p, "UPDATE STATISTICS with options");
-            return NULL;
-        }
-        return st;
-    }
+    if (at_kw(p, KW_STATISTICS))
+        return parse_update_statistics(p, st);
     st->u.update = u;
     u->top = parse_top(p);
     if (p->failed || !parse_target(p, &u->target) || !parse_hints(p, &u->hints) ||

@@ -136,9 +136,12 @@ bool parse_table_body(struct parser *p, struct table_def *def);
 bool parse_column_def(struct parser *p, struct column_def *c);
 bool parse_table_constraint(struct parser *p, struct constraint_def *c);
 bool at_table_constraint(const struct parser *p);
-bool parse_with_options(struct parser *p, bool *ignore_dup_key, bool *drop_existing);
+bool parse_with_options(struct parser *p, struct storage_options *o);
+bool parse_option_list(struct parser *p, struct storage_options *o);
 struct stmt *parse_alter_table(struct parser *p);
 struct stmt *parse_create_index(struct parser *p);
+struct stmt *parse_alter_index(struct parser *p);
+struct stmt *parse_update_statistics(struct parser *p, struct stmt *st);
 struct stmt *parse_create_proc(struct parser *p, const char *start, bool alter,
                                bool or_alter);
 bool parse_proc_params(struct parser *p, struct proc_param **params, size_t *n);

@@ -4,9 +4,34 @@
 #include <string.h>
 #include <strings.h>
 
-/* WITH (PAD_INDEX = ON, FILLFACTOR = 90, DATA_COMPRESSION = PAGE, ...) of a key, index or
- * table. */
-bool parse_with_options(struct parser *p, bool *ignore_dup_key, bool *drop_existing)
+/* An option's value, its name taken: ON, OFF, a number, NONE, ROW, PAGE. */
+static bool parse_compression(struct parser *p, struct storage_options *o)
+{
+    static const struct {
+        const char *word;
+        enum data_compression level;
+    } levels[] = {
+        {"NONE", COMPRESSION_NONE}, {"ROW", COMPRESSION_ROW}, {"PAGE", COMPRESSION_PAGE}};
+
+    for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++) {
+        if (!take_word(p, levels[i].word))
+            continue;
+        o->has_compression = true;
+        o->compression = levels[i].level;
+        return !at_kw(p, KW_ON) || parse_unsupported(p, "Compression by partition");
+    }
+    if (at_word(p, "COLUMNSTORE") || at_word(p, "COLUMNSTORE_ARCHIVE"))
+        return parse_unsupported(p, "Columnstore compression");
+    return parse_syntax_error(p);
+}
+
+static bool parse_on_off(struct parser *p, bool *on)
+{
+    *on = at_kw(p, KW_ON);
+    return take_kw(p, KW_ON) || need_kw(p, KW_OFF);
+}
+
+static bool parse_storage_option(struct parser *p, struct storage_options *o)
 {
     static const char *const harmless[] = {
         "PAD_INDEX",
@@ -14,16 +39,54 @@ bool parse_with_options(struct parser *p, bool *ignore_dup_key, bool *drop_exist
         "STATISTICS_NORECOMPUTE",
         "ALLOW_ROW_LOCKS",
         "ALLOW_PAGE_LOCKS",
-        "DATA_COMPRESSION",
         "SORT_IN_TEMPDB",
         "ONLINE",
         "MAXDOP",
         "OPTIMIZE_FOR_SEQUENTIAL_KEY",
         "STATISTICS_INCREMENTAL",
         "COMPRESSION_DELAY",
+        "LOB_COMPACTION",
     };
-    bool known;
 
+    if (take_word(p, "IGNORE_DUP_KEY")) {
+        o->has_ignore_dup_key = true;
+        return need_op(p, '=') && parse_on_off(p, &o->ignore_dup_key);
+    }
+    if (take_word(p, "DROP_EXISTING"))
+        return need_op(p, '=') && parse_on_off(p, &o->drop_existing);
+    if (take_word(p, "DATA_COMPRESSION"))
+        return need_op(p, '=') && parse_compression(p, o);
+    for (size_t i = 0; i < sizeof harmless / sizeof harmless[0]; i++) {
+        if (!take_word(p, harmless[i]))
+            continue;
+        if (!need_op(p, '='))
+            return false;
+        if (p->tok.kind != TK_WORD && p->tok.kind != TK_INTEGER)
+            return parse_syntax_error(p);
+        return parse_advance(p);
+    }
+    if (p->tok.kind != TK_WORD)
+        return parse_syntax_error(p);
+    sqlerr_setf(p->err, TSQL_ERR_UNSUPPORTED, 16,
+                "The option '%s' is not supported by fullrackd.", p->tok.text);
+    return parse_fail(p, p->tok.line);
+}
+
+/* (option = value, ...) */
+bool parse_option_list(struct parser *p, struct storage_options *o)
+{
+    if (!need_op(p, '('))
+        return false;
+    do {
+        if (!parse_storage_option(p, o))
+            return false;
+    } while (take_op(p, ','));
+    return need_op(p, ')');
+}
+
+/* WITH (PAD_INDEX = ON, DATA_COMPRESSION = PAGE, ...) of a key, index or table. */
+bool parse_with_options(struct parser *p, struct storage_options *o)
+{
     if (!at_kw(p, KW_WITH))
         return !p->failed;
     if (parse_peek(p, 1).op != '(') {
@@ -31,33 +94,7 @@ bool parse_with_options(struct parser *p, bool *ignore_dup_key, bool *drop_exist
         return parse_advance(p) && need_kw(p, KW_FILLFACTOR) && need_op(p, '=') &&
                p->tok.kind == TK_INTEGER && parse_advance(p);
     }
-    parse_advance(p);
-    parse_advance(p);
-    do {
-        bool *flag = at_word(p, "IGNORE_DUP_KEY")  ? ignore_dup_key
-                     : at_word(p, "DROP_EXISTING") ? drop_existing
-                                                   : NULL;
-
-        known = flag != NULL;
-        for (size_t i = 0; i < sizeof harmless / sizeof harmless[0]; i++)
-            known = known || at_word(p, harmless[i]);
-        if (!known) {
-            if (p->tok.kind != TK_WORD)
-                return parse_syntax_error(p);
-            sqlerr_setf(p->err, TSQL_ERR_UNSUPPORTED, 16,
-                        "The option '%s' is not supported by fullrackd.", p->tok.text);
-            return parse_fail(p, p->tok.line);
-        }
-        if (!parse_advance(p) || !need_op(p, '='))
-            return false;
-        if (flag != NULL)
-            *flag = at_kw(p, KW_ON);
-        if (p->tok.kind != TK_WORD && p->tok.kind != TK_INTEGER)
-            return parse_syntax_error(p);
-        if (!parse_advance(p))
-            return false;
-    } while (take_op(p, ','));
-    return need_op(p, ')');
+    return parse_advance(p) && parse_option_list(p, o);
 }
 
 /* ON filegroup; ON scheme(column) is partitioning. */
@@ -119,7 +156,6 @@ static bool parse_clustered(struct parser *p, bool *clustered, bool *nonclustere
 
 static bool parse_key(struct parser *p, struct constraint_def *c, bool columns)
 {
-    bool ignored = false;
     const char *filegroup = NULL;
 
     if (at_kw(p, KW_PRIMARY)) {
@@ -135,8 +171,7 @@ static bool parse_key(struct parser *p, struct constraint_def *c, bool columns)
         return false;
     if ((columns || at_op(p, '(')) && !parse_index_columns(p, &c->columns, &c->ncolumns))
         return false;
-    return parse_with_options(p, &c->ignore_dup_key, &ignored) &&
-           parse_filegroup(p, &filegroup);
+    return parse_with_options(p, &c->with) && parse_filegroup(p, &filegroup);
 }
 
 static bool parse_check(struct parser *p, struct constraint_def *c)
@@ -345,8 +380,7 @@ static bool parse_inline_index(struct parser *p, struct index_def *ix)
         return false;
     if (take_kw(p, KW_WHERE) && (ix->where = parse_condition(p)) == NULL)
         return false;
-    return parse_with_options(p, &ix->ignore_dup_key, &ix->drop_existing) &&
-           parse_filegroup(p, &ix->filegroup);
+    return parse_with_options(p, &ix->with) && parse_filegroup(p, &ix->filegroup);
 }
 
 /* (columns, constraints, indexes) */
@@ -394,7 +428,6 @@ struct stmt *parse_create_table(struct parser *p, const char *start)
 {
     struct stmt *st = stmt_new(p, ST_CREATE_TABLE);
     struct table_def *def = NEW(p, table_def);
-    bool ignored = false;
 
     if (st == NULL || def == NULL || !need_kw(p, KW_TABLE) || !parse_name(p, &def->name))
         return NULL;
@@ -412,5 +445,5 @@ struct stmt *parse_create_table(struct parser *p, const char *start)
         else
             parse_identifier(p);
     }
-    return parse_with_options(p, &ignored, &ignored) ? st : NULL;
+    return parse_with_options(p, &def->with) ? st : NULL;
 }

@@ -49,13 +49,6 @@ static bool run_truncate(struct binder *b, const struct stmt *st)
     return truncate_run(b, &st->u.target);
 }
 
-static bool run_nothing(struct binder *b, const struct stmt *st)
-{
-    (void)st;
-    b->ctx->rows = -1;
-    return true;
-}
-
 static const struct runner runners[] = {
     {ST_SELECT, NEED_NOTHING, run_select},
     {ST_INSERT, NEED_TARGET, run_insert},
@@ -65,13 +58,13 @@ static const struct runner runners[] = {
     {ST_CREATE_TABLE, NEED_TARGET, ddl_run},
     {ST_ALTER_TABLE, NEED_TARGET, ddl_run},
     {ST_CREATE_INDEX, NEED_TARGET, ddl_run},
-    {ST_ALTER_INDEX, NEED_NOTHING, run_nothing},
+    {ST_ALTER_INDEX, NEED_TARGET, ddl_run},
     {ST_CREATE_VIEW, NEED_CURRENT, ddl_run},
     {ST_CREATE_SCHEMA, NEED_CURRENT, ddl_run},
     {ST_CREATE_DATABASE, NEED_NOTHING, ddl_run},
-    {ST_ALTER_DATABASE, NEED_NOTHING, ddl_run},
+    {ST_ALTER_DATABASE, NEED_TARGET, ddl_run},
     {ST_DROP, NEED_TARGET, ddl_run},
-    {ST_UPDATE_STATISTICS, NEED_NOTHING, run_nothing},
+    {ST_UPDATE_STATISTICS, NEED_TARGET, ddl_run},
 };
 
 static const struct runner *find_runner(enum stmt_kind kind)
@@ -111,6 +104,10 @@ static const struct name *target_name(const struct stmt *st)
         return &st->u.alter->table;
     case ST_CREATE_INDEX:
         return &st->u.index->table;
+    case ST_ALTER_INDEX:
+        return &st->u.alter_index->table;
+    case ST_UPDATE_STATISTICS:
+        return &st->u.statistics->table;
     case ST_DROP:
         if (st->u.drop->what == OBJ_DATABASE)
             return NULL;
@@ -210,6 +207,16 @@ static bool too_many_folds(struct exec_ctx *ctx)
                        "by fullrackd.");
 }
 
+/* Where the statement runs. */
+static bool statement_database(struct exec_ctx *ctx, const struct stmt *st,
+                               const struct name *n, struct database **out)
+{
+    if (st->kind != ST_ALTER_DATABASE || st->u.database->name == NULL)
+        return named_database(ctx, n, out);
+    *out = database_find(session_server(ctx->session), st->u.database->name);
+    return *out != NULL || sqlerr_set(&ctx->err, 911, st->u.database->name);
+}
+
 static bool run_once(struct exec_ctx *ctx, const struct runner *r, const struct stmt *st,
                      enum again *again)
 {
@@ -219,7 +226,7 @@ static bool run_once(struct exec_ctx *ctx, const struct runner *r, const struct 
     bool ok;
 
     *again = AGAIN_NO;
-    if (!named_database(ctx, n, &db) || !begin_write(ctx, r, st, n, db))
+    if (!statement_database(ctx, st, n, &db) || !begin_write(ctx, r, st, n, db))
         return false;
     ok = binder_init(&b, ctx, db) && (!is_temp(n) || handle_temp_ready(b.h, b.e));
     if (ok) {

@@ -217,6 +217,7 @@ const struct sqlerr_row sqlerr_table[] = {
     {916, 14, "The server principal \"%s\" is not able to access the database \"%s\"."},
     {924, 14, "Database '%s' is already open and can only have one user at a time."},
     {942, 14, "Database '%s' cannot be opened because it is offline."},
+    {948, 20, "The file is of format %d, which this fullrackd does not know (1 to %d)."},
     {1001, 15, "Length or precision specification %d is invalid."},
     {1002, 15, "Specified scale %d is invalid."},
     {1008, 15, "ORDER BY item %d holds a variable where a column position is expected."},
@@ -284,9 +285,26 @@ const struct sqlerr_row sqlerr_table[] = {
     {1909, 16, "Column name '%s' is listed more than once in the index."},
     {1911, 16, "Column name '%s' does not exist in the target table or view."},
     {1913, 16, "An index or statistics named '%s' already exists on table '%s'."},
+    {1915, 16,
+     "The option IGNORE_DUP_KEY is for unique indexes only: the index '%s' is not."},
     {1919, 16, "Column '%s' in table '%s' has a type that cannot be an index key."},
     {1934, 16,
      "%s failed because the following SET options have incorrect settings: '%s'."},
+    {1973, 16,
+     "Cannot perform the specified operation on the disabled index '%s' on %s '%s'."},
+    {1974, 16,
+     "Cannot perform the specified operation on %s '%s' because its clustered index '%s' "
+     "is disabled."},
+    {1979, 16,
+     "The option IGNORE_DUP_KEY cannot be set for the index '%s': it enforces a primary "
+     "key or unique constraint."},
+    {1987, 16, "Cannot %s %s '%s' on %s '%s' because its %s is disabled."},
+    {1989, 16,
+     "Cannot enable the foreign key constraint '%s': the index '%s' of the referenced key "
+     "is disabled."},
+    {1992, 10,
+     "Warning: Foreign key '%s' on table '%s', which refers to table '%s', was disabled "
+     "together with the index '%s'."},
     {2020, 16, "The dependencies reported for \"%s\" may be incomplete."},
     {2108, 15, "Cannot %s on '%s' as the target is not in the current database."},
     {2526, 16, "Incorrect DBCC statement."},
@@ -308,6 +326,7 @@ const struct sqlerr_row sqlerr_table[] = {
      "Column, parameter, or variable #%d: Cannot specify a column width on data type "
      "%s."},
     {2717, 15, "The size (%d) given to the %s '%s' exceeds the maximum allowed (%d)."},
+    {2727, 11, "Cannot find index '%s'."},
     {2729, 16, "Procedure '%s' already exists."},
     {2732, 16,
      "Error number %d is invalid. The number must be from 13000 through 2147483647 and "
@@ -330,6 +349,7 @@ const struct sqlerr_row sqlerr_table[] = {
     {2754, 16, "Severity levels above %d need WITH LOG and the sysadmin role."},
     {2760, 16,
      "The schema name \"%s\" does not exist or you have no permission to use it."},
+    {2767, 16, "Could not find the statistics '%s' in the system catalog."},
     {2786, 16,
      "The data type of substitution parameter %d does not match the expected type of the "
      "format specification."},
@@ -357,6 +377,9 @@ const struct sqlerr_row sqlerr_table[] = {
     {3729, 16, "Cannot %s '%s' because it is being referenced by object '%s'."},
     {3732, 16, "Cannot drop type '%s' because object '%s' uses it."},
     {3733, 16, "Constraint '%s' does not belong to table '%s'."},
+    {3750, 10,
+     "Warning: Index '%s' on %s '%s' was disabled together with the clustered index of "
+     "the %s."},
     {3902, 16, "The COMMIT TRANSACTION request has no corresponding BEGIN TRANSACTION."},
     {3903, 16,
      "The ROLLBACK TRANSACTION request has no corresponding BEGIN TRANSACTION."},
@@ -430,6 +453,7 @@ const struct sqlerr_row sqlerr_table[] = {
     {4902, 16,
      "Cannot find the object \"%s\" because it does not exist or you do not have "
      "permissions."},
+    {4920, 16, "ALTER TABLE failed because there is no trigger '%s' on table '%s'."},
     {4922, 16, "%s %s failed because one or more objects access this column."},
     {4924, 16, "%s failed because column '%s' does not exist in table '%s'."},
     {4928, 16, "Cannot alter column '%s' because it is '%s'."},
@@ -447,6 +471,12 @@ const struct sqlerr_row sqlerr_table[] = {
      "OLE DB provider '%s' for linked server '%s' returned invalid data for column "
      "'%s'."},
     {7625, 16, "Full-text index '%s' is not available."},
+    {7729, 16,
+     "A partition number cannot be given in the %s statement: the %s '%s' is not "
+     "partitioned."},
+    {7735, 16,
+     "A partition number cannot be given in the ALTER INDEX statement for a partition of "
+     "%s '%s': the %s is not partitioned."},
     {8003, 16, "The request has too many parameters; at most %d are allowed."},
     {8009, 16,
      "The RPC stream is incorrect. Parameter %d (\"%s\"): data type 0x%s is unknown."},
@@ -515,6 +545,9 @@ const struct sqlerr_row sqlerr_table[] = {
     {8631, 17,
      "Internal error: Server stack limit has been reached. Please look for potentially "
      "deep nesting in your query, and try to simplify it."},
+    {8655, 16,
+     "The statement cannot be planned because the index '%s' on table or view '%s' is "
+     "disabled."},
     {9803, 16, "Invalid data for type \"%s\"."},
     {9809, 16, "The style %d is not supported for conversions from %s to %s."},
     {9810, 16, "The datepart %s is not supported by date function %s for data type %s."},
