@@ -6,7 +6,8 @@ static enum fr_cpu limit = FR_CPU_AVX512;
 static enum fr_cpu machine_level(void)
 {
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi") ||
-        !__builtin_cpu_supports("bmi2") || !__builtin_cpu_supports("popcnt"))
+        !__builtin_cpu_supports("bmi2") || !__builtin_cpu_supports("popcnt") ||
+        !__builtin_cpu_supports("pclmul"))
         return FR_CPU_PLAIN;
     if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
         !__builtin_cpu_supports("avx512vl") || !__builtin_cpu_supports("avx512vbmi") ||

@@ -37,4 +37,12 @@ static inline uint64_t fr_block_find(const char *p, char a, char b)
 }
 #endif
 
+/* Bit i: an odd number of bits stands at and below i. */
+static inline uint64_t fr_parity(uint64_t bits)
+{
+    for (unsigned shift = 1; shift < 64; shift *= 2)
+        bits ^= bits << shift;
+    return bits;
+}
+
 #endif

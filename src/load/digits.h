@@ -59,8 +59,8 @@ static inline uint64_t fr_digits_align(uint64_t v, size_t n)
 }
 
 /* Up to FR_DIGITS_MAX digits; eight bytes from p on must be readable. */
-static inline __attribute__((always_inline)) bool
-fr_digits_read(const char *p, size_t n, uint64_t *out)
+static inline __attribute__((always_inline)) bool fr_digits_read(const char *p, size_t n,
+                                                                 uint64_t *out)
 {
     uint64_t low, high;
 

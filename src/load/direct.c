@@ -53,10 +53,13 @@ static const enum direct_kind kinds[FR_TYPE_COUNT] = {
 static const struct direct_level *machine_level(void)
 {
 #if FR_CPU_HAS_AVX
-    if (fr_cpu_level() >= FR_CPU_AVX2)
-        return &direct_avx2;
-#endif
+    static const struct direct_level *const levels[] = {&direct_plain, &direct_avx2,
+                                                        &direct_avx512};
+
+    return levels[fr_cpu_level()];
+#else
     return &direct_plain;
+#endif
 }
 
 static void init_decimal(struct direct_column *out, const struct fr_column *c)
@@ -137,6 +140,7 @@ fr_status fr_direct_new(const struct fr_direct_field *fields, size_t count,
     d->trims = o->load->trim;
     d->is_utf8 = o->is_utf8;
     d->into_cells = o->into_cells;
+    d->quote = o->quote;
     for (size_t i = 0; i < count; i++) {
         if (fields[i].converter == NULL)
             continue;
@@ -157,6 +161,20 @@ void fr_direct_free(struct fr_direct **dp)
     free((*dp)->scratch);
     free(*dp);
     *dp = NULL;
+}
+
+bool direct_unquote(const struct fr_direct *d, const char **p, size_t *n)
+{
+    char *start = d->scratch + FR_WINDOW_SLACK_BYTES;
+    bool is_ascii;
+
+    if (memchr(*p, d->quote, *n) == NULL)
+        return true;
+    if (*n > SCRATCH_BYTES)
+        return false;
+    *n = d->level->unquote(*p, *n, d->quote, start, &is_ascii);
+    *p = start;
+    return true;
 }
 
 /* ---- values that are not of the common form ---- */
@@ -197,6 +215,8 @@ unsigned char *direct_put_otherwise(const struct fr_direct *d,
                                     const struct direct_column *c, struct direct_text v,
                                     struct fr_bulk *bulk, unsigned char *at)
 {
+    if (v.is_raw && !direct_unquote(d, &v.p, &v.n))
+        return NULL;
     switch (emptiness_of(c, &v)) {
     case IS_NULL:
         return c->null_is_short ? wire_form_null_short(at) : wire_form_null_small(at);
@@ -215,6 +235,8 @@ bool direct_set_otherwise(const struct fr_direct *d, const struct direct_column 
 {
     struct fr_cell *cell = &bulk->cells[c->index];
 
+    if (v.is_raw && !direct_unquote(d, &v.p, &v.n))
+        return false;
     switch (emptiness_of(c, &v)) {
     case IS_NULL:
         *cell->length = FR_CELL_NULL;
@@ -254,6 +276,9 @@ static bool take_value(const struct fr_direct *d, const struct direct_column *c,
     unsigned char *next = NULL;
     bool common;
 
+    if (v.is_raw && !direct_unquote(d, &v.p, &v.n))
+        return false;
+    v.is_raw = false;
     prepare(d, &v);
     common = v.n > 0 && !v.is_null;
     if (d->into_cells)
@@ -274,7 +299,7 @@ bool fr_direct_row(const struct fr_direct *d, const struct fr_record *rec,
 {
     for (const struct direct_column *c = d->columns; c < d->columns + d->count; c++) {
         const struct fr_field *f = &rec->fields[c->field];
-        struct direct_text v = {f->p, f->n, f->quoted, false};
+        struct direct_text v = {f->p, f->n, f->quoted, false, false};
 
         if (f->has_quotes || f->is_null || (f->is_nul && !c->is_text) ||
             f->n > d->max_field_bytes || !take_value(d, c, v, bulk, &at))
@@ -285,27 +310,6 @@ bool fr_direct_row(const struct fr_direct *d, const struct fr_record *rec,
 }
 
 /* ---- rows of an index ---- */
-
-bool direct_unquote(const struct fr_direct *d, char quote, const char **text,
-                    size_t *bytes)
-{
-    char *start = d->scratch + FR_WINDOW_SLACK_BYTES, *to = start;
-    const char *p = *text, *end = p + *bytes;
-
-    if (*bytes > SCRATCH_BYTES)
-        return false;
-    while (p < end) {
-        const char *hit = memchr(p, quote, (size_t)(end - p));
-        size_t n = (size_t)((hit == NULL ? end : hit + 1) - p);
-
-        memcpy(to, p, n);
-        to += n;
-        p += n + (hit == NULL ? 0 : 1);
-    }
-    *text = start;
-    *bytes = (size_t)(to - start);
-    return true;
-}
 
 unsigned char *direct_take_cr_row(const struct fr_direct *d, const struct fr_index *ix,
                                   size_t end_used, struct fr_bulk *bulk,
@@ -318,16 +322,12 @@ unsigned char *direct_take_cr_row(const struct fr_direct *d, const struct fr_ind
     for (const struct direct_column *c = d->columns; c < d->columns + d->count; c++) {
         size_t i = c->field;
         const char *p = base + (size_t)(ends[(ptrdiff_t)i - 1] + 1u);
-        struct direct_text t = {p, (size_t)(base + ends[i] - p), false, false};
+        struct direct_text t = {p, (size_t)(base + ends[i] - p), false, false, false};
 
         if (i == last && ix->rule.loose_newline && t.n > 0 && p[t.n - 1] == '\r')
             t.n--;
-        if (ix->rule.has_quotes && t.n > 0 && *p == ix->rule.quote) {
-            t = (struct direct_text){p + 1, t.n - 2, true, false};
-            if (ix->any_doubled && ix->doubled[end_used + i] != 0 &&
-                !direct_unquote(d, ix->rule.quote, &t.p, &t.n))
-                return NULL;
-        }
+        if (ix->rule.has_quotes && t.n > 0 && *p == ix->rule.quote)
+            t = (struct direct_text){p + 1, t.n - 2, true, true, false};
         if (ix->rule.nul_is_empty && t.n == 1 && *p == '\0')
             return NULL;
         if (!take_value(d, c, t, bulk, &at))

@@ -29,6 +29,7 @@ struct fr_direct_field {
 struct fr_direct_options {
     const struct fr_load_options *load; /* borrowed */
     bool is_utf8;    /* else a text that is not ASCII has to be decoded before */
+    char quote;      /* of csv */
     bool into_cells; /* of an engine that takes no rows in its message */
 };
 

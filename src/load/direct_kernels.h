@@ -323,6 +323,39 @@ KERNEL static bool set_one(const struct direct_column *c, const char *p, size_t 
     return set_value(c, p, n, cell);
 }
 
+/* As put_value(), of a text whose quotes inside are doubled. */
+INLINE_KERNEL unsigned char *put_quoted(const struct fr_direct *d,
+                                        const struct direct_column *c, const char *p,
+                                        size_t n, unsigned char *out)
+{
+    bool is_ascii;
+
+    if (c->kind == DIRECT_NCHAR && !direct_unquote(d, &p, &n))
+        return NULL;
+    if (c->kind != DIRECT_CHAR)
+        return put_value(c, p, n, out);
+    if (n - 1 >= c->max_bytes)
+        return NULL;
+    n = d->level->unquote(p, n, d->quote, (char *)out + 2, &is_ascii);
+    return is_ascii ? wire_put_u16(out, (uint32_t)n) + n : NULL;
+}
+
+INLINE_KERNEL bool set_quoted(const struct fr_direct *d, const struct direct_column *c,
+                              const char *p, size_t n, struct fr_cell *cell)
+{
+    bool is_ascii;
+
+    if (c->kind == DIRECT_NCHAR && !direct_unquote(d, &p, &n))
+        return false;
+    if (c->kind != DIRECT_CHAR)
+        return set_value(c, p, n, cell);
+    if (n - 1 >= c->max_bytes || n > cell->capacity_bytes)
+        return false;
+    *cell->length =
+        (int32_t)d->level->unquote(p, n, d->quote, (char *)cell->data, &is_ascii);
+    return is_ascii;
+}
+
 /*
  * The fields of a row whose terminators are at `ends`, into the message or into the
  * cells.  is_quoted: fields may stand in quotes.  NULL: the row is not taken.
@@ -344,21 +377,21 @@ INLINE_KERNEL unsigned char *take_fields(const struct fr_direct *d,
         if (quoted) {
             p++;
             n -= 2;
-            if (ix->any_doubled && ix->doubled[end_used + c->field] != 0 &&
-                !direct_unquote(d, quote, &p, &n))
-                return NULL;
         }
         if (into_cells) {
-            if (!set_value(c, p, n, &bulk->cells[c->index]) &&
-                !direct_set_otherwise(d, c, (struct direct_text){p, n, quoted, false},
-                                      bulk))
+            struct fr_cell *cell = &bulk->cells[c->index];
+
+            if (!(quoted ? set_quoted(d, c, p, n, cell) : set_value(c, p, n, cell)) &&
+                !direct_set_otherwise(
+                    d, c, (struct direct_text){p, n, quoted, quoted, false}, bulk))
                 return NULL;
         } else {
-            unsigned char *next = put_value(c, p, n, at);
+            unsigned char *next =
+                quoted ? put_quoted(d, c, p, n, at) : put_value(c, p, n, at);
 
             if (__builtin_expect(next == NULL, 0)) {
                 next = direct_put_otherwise(
-                    d, c, (struct direct_text){p, n, quoted, false}, bulk, at);
+                    d, c, (struct direct_text){p, n, quoted, quoted, false}, bulk, at);
                 if (next == NULL)
                     return NULL;
             }
@@ -431,7 +464,7 @@ KERNEL static fr_status run_rows(const struct fr_direct *d, struct fr_index *ix,
                                : take_rows(d, ix, false, false, bulk, run, rows, to, err);
 }
 
-#define LEVEL                                                                            \
+#define LEVEL(unquote)                                                                   \
     {                                                                                    \
-        put_one, set_one, run_rows                                                       \
+        put_one, set_one, run_rows, unquote                                              \
     }

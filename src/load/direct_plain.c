@@ -78,6 +78,21 @@ static inline bool widen(const char *p, size_t n, size_t room, unsigned char *ou
     return at <= room;
 }
 
+static size_t unquote(const char *p, size_t n, char quote, char *out, bool *is_ascii)
+{
+    unsigned char high = 0;
+    size_t to = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        out[to++] = p[i];
+        high |= (unsigned char)p[i];
+        if (p[i] == quote)
+            i++;
+    }
+    *is_ascii = high < 0x80;
+    return to;
+}
+
 #include "load/direct_kernels.h"
 
-const struct direct_level direct_plain = LEVEL;
+const struct direct_level direct_plain = LEVEL(unquote);

@@ -58,15 +58,17 @@ struct fr_direct {
     bool trims;
     bool is_utf8;
     bool into_cells;
+    char quote;
     struct fr_calendar calendar;
     char *scratch; /* owned: a value without its doubled quotes; slack on both sides */
 };
 
 /* A value on its way. */
 struct direct_text {
-    const char *p;
+    const char *p; /* without the outer quotes */
     size_t n;
     bool quoted;
+    bool is_raw;  /* quotes inside are doubled */
     bool is_null; /* by an option */
 };
 
@@ -85,11 +87,15 @@ struct direct_level {
     fr_status (*run)(const struct fr_direct *d, struct fr_index *ix, struct fr_bulk *bulk,
                      struct fr_direct_run *run, size_t rows, unsigned char **to,
                      struct fr_err *err);
+    /* Copy a text all of whose quotes are doubled without the second of each pair; its
+     * length then.  Up to FR_WINDOW_SLACK_BYTES more may be read and written. */
+    size_t (*unquote)(const char *p, size_t n, char quote, char *out, bool *is_ascii);
 };
 
 extern const uint64_t direct_tens[DIRECT_MAX_DIGITS + 1]; /* 10^i */
 extern const struct direct_level direct_plain;
 extern const struct direct_level direct_avx2;
+extern const struct direct_level direct_avx512;
 
 /* A value that is not of the common form, or nothing, or NULL.  NULL (false): refused, or
  * too long for its cell. */
@@ -98,8 +104,9 @@ unsigned char *direct_put_otherwise(const struct fr_direct *d,
                                     struct fr_bulk *bulk, unsigned char *at);
 bool direct_set_otherwise(const struct fr_direct *d, const struct direct_column *c,
                           struct direct_text t, struct fr_bulk *bulk);
-/* Undo doubled quotes, into the scratch.  False: the value is too long for it. */
-bool direct_unquote(const struct fr_direct *d, char quote, const char **p, size_t *n);
+/* Undo doubled quotes, where there are any, into the scratch.  False: the value is too
+ * long for it. */
+bool direct_unquote(const struct fr_direct *d, const char **p, size_t *n);
 /* The row whose first terminator is `end_used`, with a CR in front of its end or whatever
  * the options ask for.  NULL: not taken. */
 unsigned char *direct_take_cr_row(const struct fr_direct *d, const struct fr_index *ix,

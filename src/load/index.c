@@ -22,8 +22,7 @@ enum {
 /* csv: what stands in a block, outside of quotes once they have been looked at. */
 struct quoted_block {
     uint64_t ends, rows, quotes, crs;
-    uint64_t doubled; /* the second quote of a pair inside of quotes */
-    uint64_t bad;     /* not of the common form */
+    uint64_t bad; /* not of the common form */
 };
 
 static inline uint64_t block_mask(size_t left)
@@ -47,51 +46,32 @@ static inline size_t put_rows(uint32_t *rows, size_t row_count, size_t end_count
     }
 }
 
-/* Bit i: an odd number of bits stands at and below i. */
-static inline uint64_t parity(uint64_t bits)
-{
-    for (unsigned shift = 1; shift < 64; shift *= 2)
-        bits ^= bits << shift;
-    return bits;
-}
-
 /*
  * Quotes open and close in turn.  One opens at the begin of a field, or right behind one
  * that closes (they are a pair then, and the field goes on); behind one that closes comes
  * a terminator.
  */
-static inline void look_at_quotes(struct fr_index *ix, struct quoted_block *b,
-                                  uint64_t seen)
+static inline __attribute__((always_inline)) void
+look_at_quotes(struct fr_index_carry *carry, struct quoted_block *b, uint64_t parity,
+               uint64_t seen)
 {
-    uint64_t inside = parity(b->quotes) ^ ix->inside;
+    uint64_t inside = parity ^ carry->inside;
     uint64_t opening = b->quotes & inside, closing = b->quotes & ~inside;
     uint64_t after_end, after_close, cr, after_cr;
 
     b->ends &= ~inside;
     b->rows &= ~inside;
-    after_end = b->ends << 1 | ix->after_end;
-    after_close = closing << 1 | ix->after_close;
+    after_end = b->ends << 1 | carry->after_end;
+    after_close = closing << 1 | carry->after_close;
     cr = after_close & b->crs;
-    after_cr = cr << 1 | ix->after_cr;
-    b->doubled = opening & after_close;
+    after_cr = cr << 1 | carry->after_cr;
     b->bad = ((opening & ~(after_end | after_close)) |
               (after_close & ~(b->ends | opening | cr)) | (after_cr & ~b->rows)) &
              seen;
-    ix->inside = 0 - (inside >> 63);
-    ix->after_end = b->ends >> 63;
-    ix->after_close = closing >> 63;
-    ix->after_cr = cr >> 63;
-}
-
-/* The fields that the pairs stand in: as many ends are in front of them. */
-static void note_doubled(struct fr_index *ix, const struct quoted_block *b)
-{
-    for (uint64_t left = b->doubled; left != 0; left &= left - 1) {
-        uint64_t below = (left & (0 - left)) - 1;
-
-        ix->doubled[ix->end_count + (size_t)__builtin_popcountll(b->ends & below)] = 1;
-    }
-    ix->any_doubled = true;
+    carry->inside = 0 - (inside >> 63);
+    carry->after_end = b->ends >> 63;
+    carry->after_close = closing >> 63;
+    carry->after_cr = cr >> 63;
 }
 
 /* ---- by level ---- */
@@ -99,6 +79,11 @@ static void note_doubled(struct fr_index *ix, const struct quoted_block *b)
 static inline uint64_t plain_find(const char *p, char byte)
 {
     return fr_block_find(p, byte, byte);
+}
+
+static inline uint64_t plain_parity(uint64_t bits)
+{
+    return fr_parity(bits);
 }
 
 static inline void plain_put(uint32_t *out, uint32_t at, uint64_t bits)
@@ -125,6 +110,13 @@ FR_FOR_AVX2 static inline uint64_t avx2_find(const char *p, char byte)
                << 32;
 }
 
+/* A product without carries, by all ones, adds up every bit below. */
+FR_FOR_AVX2 static inline uint64_t avx2_parity(uint64_t bits)
+{
+    return (uint64_t)_mm_cvtsi128_si64(_mm_clmulepi64_si128(
+        _mm_cvtsi64_si128((long long)bits), _mm_set1_epi8((char)0xFF), 0));
+}
+
 /* Eight at a time without a look at how many there are: no branch that is hard to
  * foresee. */
 FR_FOR_AVX2 static inline void avx2_put(uint32_t *out, uint32_t at, uint64_t bits)
@@ -146,6 +138,11 @@ FR_FOR_AVX2 static inline void avx2_put(uint32_t *out, uint32_t at, uint64_t bit
 FR_FOR_AVX512 static inline uint64_t avx512_find(const char *p, char byte)
 {
     return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(p), _mm512_set1_epi8(byte));
+}
+
+FR_FOR_AVX512 static inline uint64_t avx512_parity(uint64_t bits)
+{
+    return avx2_parity(bits);
 }
 
 static const uint8_t places[INDEX_BLOCK_BYTES] = {
@@ -197,11 +194,9 @@ fr_status fr_index_new(const struct fr_index_rule *rule, struct fr_index **out,
     struct fr_index *ix = calloc(1, sizeof *ix);
 
     *out = NULL;
-    if (ix != NULL) {
+    if (ix != NULL)
         ix->memory = malloc(2 * ENTRIES * sizeof *ix->memory);
-        ix->doubled = rule->has_quotes ? calloc(1, ENTRIES) : NULL;
-    }
-    if (ix == NULL || ix->memory == NULL || (rule->has_quotes && ix->doubled == NULL)) {
+    if (ix == NULL || ix->memory == NULL) {
         fr_index_free(&ix);
         return fr_err_set(err, FR_ENOMEM, "no memory for an index of rows");
     }
@@ -219,29 +214,19 @@ void fr_index_free(struct fr_index **xp)
     if (xp == NULL || *xp == NULL)
         return;
     free((*xp)->memory);
-    free((*xp)->doubled);
     free(*xp);
     *xp = NULL;
 }
 
-static void forget_doubled(struct fr_index *ix)
-{
-    if (ix->any_doubled)
-        memset(ix->doubled, 0, ix->end_count + INDEX_BLOCK_BYTES);
-    ix->any_doubled = false;
-}
-
 static void start_at(struct fr_index *ix, const char *p, size_t n)
 {
-    forget_doubled(ix);
     ix->base = p;
     ix->n = n;
     ix->scanned = 0;
     ix->ends[-1] = UINT32_MAX; /* and one more is 0 */
     ix->end_count = ix->row_count = 0;
     ix->end_used = ix->row_used = 0;
-    ix->inside = ix->after_close = ix->after_cr = 0;
-    ix->after_end = 1;
+    ix->carry = (struct fr_index_carry){.after_end = 1};
     /* where quotes stand in the way again and again, little is looked at in vain */
     if (ix->is_blocked)
         ix->stretch_bytes = MIN_STRETCH_BYTES;
@@ -272,16 +257,6 @@ static void move_up(struct fr_index *ix)
 
     for (size_t i = 0; i < left; i++)
         ix->ends[i] = ix->ends[ix->end_used + i] - (uint32_t)from;
-    if (ix->any_doubled) {
-        uint8_t any = 0;
-
-        /* the field under way counts, too */
-        memmove(ix->doubled, ix->doubled + ix->end_used, left + 1);
-        memset(ix->doubled + left + 1, 0, ix->end_used);
-        for (size_t i = 0; i <= left; i++)
-            any |= ix->doubled[i];
-        ix->any_doubled = any != 0;
-    }
     ix->ends[-1] = UINT32_MAX;
     ix->base += from;
     ix->n -= from;

@@ -30,6 +30,12 @@ struct fr_index_rule {
     bool nul_is_empty; /* bcp: one NUL character is '' */
 };
 
+struct fr_index_carry {
+    uint64_t inside; /* all ones inside of quotes */
+    /* 1 where the byte in front was one */
+    uint64_t after_end, after_close, after_cr;
+};
+
 struct fr_index {
     struct fr_index_rule rule;
     const char *base; /* what the offsets count from */
@@ -37,16 +43,13 @@ struct fr_index {
     size_t scanned;   /* looked at so far */
     /* Of each terminator its offset; ends[-1] is in front of the first field. */
     uint32_t *ends;
-    uint32_t *rows;   /* of each row its last terminator, as an index into ends */
-    uint8_t *doubled; /* per end, of csv: the field has doubled quotes */
+    uint32_t *rows; /* of each row its last terminator, as an index into ends */
     size_t end_count, row_count;
     size_t end_used, row_used; /* taken */
-    bool any_doubled;
-    bool is_blocked; /* csv: the next byte is none of the common form */
+    bool is_blocked;           /* csv: the next byte is none of the common form */
     size_t stretch_bytes;
-    /* csv, at `scanned`: all ones inside of quotes; 1 where the byte in front was one */
-    uint64_t inside, after_end, after_close, after_cr;
-    unsigned generation; /* of the text */
+    struct fr_index_carry carry; /* csv, at `scanned` */
+    unsigned generation;         /* of the text */
     void (*scan)(struct fr_index *ix, size_t to);
     uint32_t *memory; /* owned */
 };

@@ -31,8 +31,8 @@ struct fr_plan {
     struct fr_direct *direct; /* NULL: not made yet, or rows go by the plan's own path */
     bool direct_asked;
     struct fr_index *ends; /* NULL: the format has none, or rows go one by one */
-    bool direct_fits; /* of a layout: all its fields are plain text */
-    char *scratch;    /* for fields with doubled quotes; grows */
+    bool direct_fits;      /* of a layout: all its fields are plain text */
+    char *scratch;         /* for fields with doubled quotes; grows */
     size_t scratch_bytes;
     struct fr_byte_table *bytes; /* NULL: the stream is UTF-8 */
     char encoding_name[FR_ENCODING_NAME_BYTES];

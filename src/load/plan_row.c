@@ -300,10 +300,14 @@ static fr_status make_direct(struct fr_plan *p, const struct fr_bulk *bulk,
                              struct fr_err *err)
 {
     struct fr_direct_field *fields = calloc(p->field_count + 1, sizeof *fields);
+    struct fr_index_rule rule;
+    bool has_index = p->layout == NULL &&
+                     p->options->max_field_bytes >= FR_INDEX_ROW_BYTES &&
+                     fr_splitter_index_rule(p->splitter, &rule);
     struct fr_direct_options o = {.load = p->options,
                                   .is_utf8 = p->bytes == NULL,
+                                  .quote = has_index ? rule.quote : '\0',
                                   .into_cells = bulk->direct_bytes == 0};
-    struct fr_index_rule rule;
     fr_status st;
 
     if (fields == NULL)
@@ -321,9 +325,7 @@ static fr_status make_direct(struct fr_plan *p, const struct fr_bulk *bulk,
     st = fr_direct_new(fields, p->field_count, &o, &p->direct, err);
     free(fields);
     p->direct_asked = true;
-    if (st == FR_OK && p->layout == NULL &&
-        p->options->max_field_bytes >= FR_INDEX_ROW_BYTES &&
-        fr_splitter_index_rule(p->splitter, &rule))
+    if (st == FR_OK && has_index)
         st = fr_index_new(&rule, &p->ends, err);
     return st == FR_EMPTY ? FR_OK : st;
 }

@@ -1,9 +1,10 @@
 /*
  * reader.h - reads ahead of the loader, into a bounded set of blocks.
  *
- * What has to be unpacked or transcoded, and a stream, is read by a thread of its own.  Of
- * a plain file the system is asked to have the next bytes at hand, and the loader's thread
- * copies them itself: bytes that another processor has just written are dear to read.
+ * What has to be unpacked or transcoded, and a stream, is read by a thread of its own. Of
+ * a plain file the system is asked to have the next bytes at hand, and the loader's
+ * thread copies them itself: bytes that another processor has just written are dear to
+ * read.
  *
  * The loader sees a window: contiguous bytes of the decoded stream.  It consumes rows at
  * its front and asks for more when a row does not end in it.  A tail that fits is copied

@@ -16,7 +16,7 @@
 
 #define TEXT(s) ((char *)(uintptr_t)(s))
 
-enum { COLUMNS = 8, OUT_BYTES = 1 << 20, TEXT_BYTES = 24 << 10, ROUNDS = 60 };
+enum { COLUMNS = 8, OUT_BYTES = 1 << 20, TEXT_BYTES = 24 << 10, ROUNDS = 12 };
 
 static const struct fr_column columns[COLUMNS] = {
     {.name = TEXT("i"), .type = FR_TYPE_INT, .nullable = true},
