@@ -321,6 +321,45 @@ def test_tables_that_have_none(r):
         equal(r.sql("SELECT COUNT(*), COUNT(DISTINCT id) FROM dbo.t"), [(ROWS, ROWS)], "rows of " + ddl)
 
 
+def test_switch(r):
+    """Segments change their table as they are, in a transaction, with the rows of the table's own file."""
+    prepare(r, 2)
+    r.sql("INSERT INTO dbo.t (id, v) VALUES (-1, N'base')")
+    r.sql("DROP TABLE IF EXISTS dbo.target; " + DDL.replace("dbo.t ", "dbo.target "))
+    before = segments(r)
+    with r.connect("t") as db:
+        cur = db.cursor()
+        cur.execute("BEGIN TRANSACTION ALTER TABLE dbo.t SWITCH TO dbo.target")
+        cur.execute("SELECT (SELECT COUNT(*) FROM dbo.t), (SELECT COUNT(*) FROM dbo.target)")
+        equal(cur.fetchall(), [(0, 2 * ROWS + 1)], "rows within the transaction")
+        equal(r.sql("SELECT (SELECT COUNT(*) FROM dbo.t), (SELECT COUNT(*) FROM dbo.target)"), [(2 * ROWS + 1, 0)], "rows as others see them")
+        cur.execute("ROLLBACK")
+    same = r.sql("DELETE dbo.t WHERE id = -5; SELECT COUNT(*) FROM dbo.target")
+    equal(same, [(0,)], "rows of the target after the rollback")
+    prepare(r, 2)
+    before = segments(r)
+    r.sql("ALTER TABLE dbo.t SWITCH TO dbo.target")
+    equal(segments(r), before, "the files")
+    equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(0,)], "rows of the source")
+    equal(r.sql(FIGURES.replace("dbo.t", "dbo.target"))[0][:2], (2 * ROWS, ROWS * (ROWS - 1)), "figures of the target")
+    r.kill_server()
+    r.start()
+    equal(r.sql("SELECT (SELECT COUNT(*) FROM dbo.t), (SELECT COUNT(*) FROM dbo.target)"), [(0, 2 * ROWS)], "rows after a kill")
+    equal(segments(r), before, "the files after it")
+    # other numbers of the columns: in the segments' description alone
+    r.fresh("CREATE TABLE dbo.t (z int NULL, id int NOT NULL, v nvarchar(60) NULL, d decimal(10,2) NULL)")
+    r.sql("ALTER TABLE dbo.t DROP COLUMN z; ALTER TABLE dbo.t ADD x AS id + 1")
+    r.sql("ALTER TABLE dbo.target SWITCH TO dbo.t")
+    equal(segments(r), before, "the files of columns with other numbers")
+    same_figures(r, 2, "figures by other numbers")
+    # a target that has none: they are brought in
+    r.sql("DROP TABLE dbo.target; CREATE TABLE dbo.target (id int IDENTITY(5, 1) NOT NULL, v nvarchar(60) NULL, d decimal(10,2) NULL, x AS id + 1)")
+    r.sql("ALTER TABLE dbo.t SWITCH TO dbo.target")
+    equal(segments(r), [], "the files of a table with an identity column")
+    equal(r.sql("SELECT COUNT(*), SUM(CAST(x AS bigint)) FROM dbo.target"), [(2 * ROWS, ROWS * (ROWS + 1))], "its rows")
+    r.sql("DROP TABLE dbo.target")
+
+
 def test_disabled_indexes(r):
     """A heap whose indexes are disabled takes loads as a heap without; the rebuild brings them in."""
     prepare(r, 0)

@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-static bool table_empty(struct ddl *d, const struct cat_table *t, bool *empty)
+/* Of its own rows: segments are brought in before. */
+bool ddl_table_empty(struct ddl *d, const struct cat_table *t, bool *empty)
 {
     const char *sql = bind_text(d->b, "SELECT 1 FROM t%d LIMIT 1", (int)t->object->id);
     sqlite3_stmt *st;
@@ -87,7 +88,7 @@ static bool add_column(struct ddl *d, int32_t table_id, const struct table_def *
     for (size_t i = 0; i < cd->nconstraints; i++)
         c.in_primary_key = c.in_primary_key || cd->constraints[i].kind == CON_PRIMARY_KEY;
     if (!ddl_add_column(d, &c) || !ddl_reload(d) ||
-        (t = ddl_table(d, table_id)) == NULL || !table_empty(d, t, &empty))
+        (t = ddl_table(d, table_id)) == NULL || !ddl_table_empty(d, t, &empty))
         return false;
     for (size_t i = 0; i < t->ncolumns; i++) {
         const struct cat_column *x = &t->columns[i];
@@ -429,6 +430,8 @@ bool ddl_alter_table(struct ddl *d, const struct alter_table_stmt *st)
     const struct cat_table *t;
     bool ok = true;
 
+    if (st->kind == ALTER_SWITCH)
+        return ddl_switch(d, st);
     if (!bind_find_base(d->b, &st->table, true, &ref))
         return false;
     t = ref.table;
@@ -462,7 +465,8 @@ bool ddl_alter_table(struct ddl *d, const struct alter_table_stmt *st)
         ok = !st->with.has_compression || ddl_set_compression(d, t, &st->with);
         break;
     case ALTER_SET:
-        return true; /* nothing here that it could change */
+    case ALTER_SWITCH:
+        return true; /* nothing here that they could change */
     }
     return ok &&
            ddl_write(d, "UPDATE %s.fr_object SET modified=?1 WHERE id=?2", "ii",

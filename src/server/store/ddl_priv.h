@@ -86,7 +86,11 @@ bool ddl_set_compression(struct ddl *d, const struct cat_table *t,
 /* 1989: the key that a foreign key refers to has a disabled index. */
 bool ddl_check_referenced_index(struct ddl *d, const struct cat_fk *f);
 
+/* ---- ddl_switch.c ---- */
+bool ddl_switch(struct ddl *d, const struct alter_table_stmt *st);
+
 /* ---- ddl_alter.c, ddl_drop.c, ddl_misc.c ---- */
+bool ddl_table_empty(struct ddl *d, const struct cat_table *t, bool *empty);
 bool ddl_alter_table(struct ddl *d, const struct alter_table_stmt *st);
 bool ddl_drop(struct ddl *d, const struct drop_stmt *st);
 bool ddl_drop_object(struct ddl *d, const struct cat_object *o);

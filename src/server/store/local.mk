@@ -14,7 +14,7 @@ libfrserver_a_SOURCES += \
 	src/server/store/bulk_row.c src/server/store/spool_row.h \
 	src/server/store/ddl.c src/server/store/ddl.h src/server/store/ddl_priv.h \
 	src/server/store/ddl_table.c src/server/store/ddl_constraint.c \
-	src/server/store/ddl_index.c src/server/store/ddl_index_alter.c src/server/store/ddl_alter.c \
+	src/server/store/ddl_index.c src/server/store/ddl_index_alter.c src/server/store/ddl_alter.c src/server/store/ddl_switch.c \
 	src/server/store/ddl_drop.c src/server/store/ddl_misc.c \
 	src/server/store/lock.c src/server/store/lock.h \
 	src/server/store/sysview.h src/server/store/sysview_priv.h src/server/store/sysview.c \

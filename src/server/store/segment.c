@@ -67,7 +67,7 @@ bool segment_publish(struct database *db, struct spool *rows, char **name,
 bool segment_add(struct binder *b, const struct cat_table *t, const struct spool *rows,
                  const char *name)
 {
-    char *shape = segment_shape_text(t);
+    char *shape = segment_shape_text(t, true);
     sqlite3_stmt *st;
     int rc;
 
@@ -329,6 +329,49 @@ bool segments_fold(struct binder *b, const struct table_ref *ref)
         ok = fold_one(&w, &list.items[i], row);
     writer_close(&w);
     ok = ok && (list.n == 0 || segments_forget(b, ref->table->object->id));
+    list_free(&list);
+    return ok;
+}
+
+/* The same columns under the other table's ids. */
+static bool move_one(struct binder *b, const struct segment *s,
+                     const struct cat_table *from, const struct cat_table *to)
+{
+    struct segment_shape shape = {0};
+    sqlite3_stmt *st;
+    char *text = NULL;
+    bool ok = segment_shape_parse(s->shape, &shape) && segment_shape_fits(&shape, from);
+
+    if (!ok)
+        return sqlerr_setf(b->e, 824, 21, "The segment %s does not fit its table.",
+                           s->file);
+    text = segment_shape_text(to, shape.packed);
+    segment_shape_free(&shape);
+    if (text == NULL)
+        return bind_no_memory(b);
+    ok = run_plain(b, "UPDATE main.fr_segment SET table_id=?1, shape=?2 WHERE file=?3",
+                   &st);
+    if (ok) {
+        sqlite3_bind_int(st, 1, to->object->id);
+        sqlite3_bind_text(st, 2, text, -1, SQLITE_TRANSIENT);
+        sqlite3_bind_text(st, 3, s->file, -1, SQLITE_TRANSIENT);
+        ok = run_step(b, st) == SQLITE_DONE;
+        run_done(b, &st);
+    }
+    free(text);
+    return ok;
+}
+
+bool segments_move(struct binder *b, const struct cat_table *from,
+                   const struct cat_table *to)
+{
+    struct segment_list list = {0};
+    int rc = list_load(b->h, "main", from->object->id, &list);
+    bool ok = rc == SQLITE_OK ||
+              exec_sqlite_error(b->ctx->session, handle_sqlite(b->h), rc, b->e);
+
+    for (size_t i = 0; ok && i < list.n; i++)
+        ok = move_one(b, &list.items[i], from, to);
     list_free(&list);
     return ok;
 }

@@ -44,6 +44,9 @@ void segments_release(struct binder *b); /* the kept snapshots */
 const char *segments_source(struct binder *b, const struct table_ref *ref);
 /* Under the writer lock: write the rows of all segments into the table's file. */
 bool segments_fold(struct binder *b, const struct table_ref *ref);
+/* ALTER TABLE SWITCH: those of one table are another's from now on, columns in order. */
+bool segments_move(struct binder *b, const struct cat_table *from,
+                   const struct cat_table *to);
 /* They are gone with their table or its rows. */
 bool segments_forget(struct binder *b, int32_t table_id);
 

@@ -16,13 +16,14 @@ void segment_shape_free(struct segment_shape *s)
     memset(s, 0, sizeof(*s));
 }
 
-char *segment_shape_text(const struct cat_table *t)
+char *segment_shape_text(const struct cat_table *t, bool packed)
 {
     struct fr_buf out;
     char *text;
 
     fr_buf_init(&out, SHAPE_MAX_BYTES);
-    fr_buf_add_str(&out, packed_mark);
+    if (packed)
+        fr_buf_add_str(&out, packed_mark);
     for (size_t i = 0; i < t->ncolumns; i++) {
         const struct sqltype *type = &t->columns[i].type;
 

@@ -17,9 +17,9 @@ struct segment_shape {
 };
 
 void segment_shape_free(struct segment_shape *s);
-/* "packed;" and "id name precision scale bytes;" for each column; the caller's to free,
- * NULL when memory is short. */
-char *segment_shape_text(const struct cat_table *t);
+/* "packed;" where they are and "id name precision scale bytes;" for each column; the
+ * caller's to free, NULL when memory is short. */
+char *segment_shape_text(const struct cat_table *t, bool packed);
 /* False: it is not such a text, or memory is short; then *out is empty. */
 bool segment_shape_parse(const char *text, struct segment_shape *out);
 /* The rows are as the table's are now. */

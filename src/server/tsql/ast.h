@@ -444,7 +444,8 @@ enum alter_kind {
     ALTER_ENABLE_TRIGGER, /* names or all */
     ALTER_DISABLE_TRIGGER,
     ALTER_REBUILD, /* with */
-    ALTER_SET      /* SET (LOCK_ESCALATION = ...): no effect here */
+    ALTER_SET,     /* SET (LOCK_ESCALATION = ...): no effect here */
+    ALTER_SWITCH   /* target, partitions */
 };
 
 struct alter_table_stmt {
@@ -457,6 +458,8 @@ struct alter_table_stmt {
     bool all_names;
     bool if_exists; /* DROP COLUMN/CONSTRAINT IF EXISTS */
     struct storage_options with;
+    struct name target;                         /* of SWITCH */
+    int64_t source_partition, target_partition; /* as written; 0: not given */
 };
 
 enum alter_index_kind { INDEX_REBUILD, INDEX_REORGANIZE, INDEX_DISABLE, INDEX_SET };

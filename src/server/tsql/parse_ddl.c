@@ -129,6 +129,39 @@ static bool parse_partition_all(struct parser *p)
     return take_kw(p, KW_ALL) || parse_unsupported(p, "ALTER TABLE of one partition");
 }
 
+static bool parse_partition_number(struct parser *p, int64_t *number)
+{
+    if (!take_word(p, "PARTITION"))
+        return !p->failed;
+    return parse_int64(p, number);
+}
+
+/* WITH (WAIT_AT_LOW_PRIORITY (MAX_DURATION = n MINUTES, ABORT_AFTER_WAIT = word)): the
+ * lock is waited for as ever. */
+static bool parse_low_priority(struct parser *p)
+{
+    int64_t minutes;
+
+    if (!take_kw(p, KW_WITH))
+        return !p->failed;
+    if (!need_op(p, '(') || !need_word(p, "WAIT_AT_LOW_PRIORITY") || !need_op(p, '(') ||
+        !need_word(p, "MAX_DURATION") || !need_op(p, '=') || !parse_int64(p, &minutes))
+        return false;
+    take_word(p, "MINUTES");
+    if (!need_op(p, ',') || !need_word(p, "ABORT_AFTER_WAIT") || !need_op(p, '='))
+        return false;
+    return (take_word(p, "NONE") || take_word(p, "SELF") || need_word(p, "BLOCKERS")) &&
+           need_op(p, ')') && need_op(p, ')');
+}
+
+static bool parse_alter_switch(struct parser *p, struct alter_table_stmt *a)
+{
+    a->kind = ALTER_SWITCH;
+    return parse_partition_number(p, &a->source_partition) && need_kw(p, KW_TO) &&
+           parse_name(p, &a->target) && parse_partition_number(p, &a->target_partition) &&
+           parse_low_priority(p);
+}
+
 static bool parse_alter_action(struct parser *p, struct alter_table_stmt *a)
 {
     if (at_kw(p, KW_WITH)) {
@@ -156,8 +189,8 @@ static bool parse_alter_action(struct parser *p, struct alter_table_stmt *a)
         return parse_advance(p) && parse_partition_all(p) &&
                parse_with_options(p, &a->with);
     }
-    if (at_word(p, "SWITCH"))
-        return parse_unsupported(p, "ALTER TABLE SWITCH");
+    if (take_word(p, "SWITCH"))
+        return parse_alter_switch(p, a);
     return parse_syntax_error(p);
 }
 

@@ -453,10 +453,82 @@ const struct sqlerr_row sqlerr_table[] = {
     {4902, 16,
      "Cannot find the object \"%s\" because it does not exist or you do not have "
      "permissions."},
+    {4903, 0,
+     "Warning: The partition %lld given for the table '%s' was ignored in the ALTER TABLE "
+     "SWITCH statement: the table is not partitioned."},
+    {4905, 16,
+     "ALTER TABLE SWITCH statement failed. The target table '%s' must be empty."},
+    {4913, 16,
+     "ALTER TABLE SWITCH statement failed. The table '%s' has the clustered index '%s', "
+     "and the table '%s' has none."},
+    {4914, 16,
+     "ALTER TABLE SWITCH statement failed. The clustered index of the table '%s' is "
+     "disabled."},
     {4920, 16, "ALTER TABLE failed because there is no trigger '%s' on table '%s'."},
     {4922, 16, "%s %s failed because one or more objects access this column."},
     {4924, 16, "%s failed because column '%s' does not exist in table '%s'."},
     {4928, 16, "Cannot alter column '%s' because it is '%s'."},
+    {4942, 16,
+     "ALTER TABLE SWITCH statement failed: the column '%s' at ordinal %d in table '%s' has "
+     "another name than the column '%s' at the same ordinal in table '%s'."},
+    {4943, 16,
+     "ALTER TABLE SWITCH statement failed: the table '%s' has %d columns and the table "
+     "'%s' has %d."},
+    {4944, 16,
+     "ALTER TABLE SWITCH statement failed: the column '%s' has the data type %s in the "
+     "source table '%s', and the type %s in the target table '%s'."},
+    {4945, 16,
+     "ALTER TABLE SWITCH statement failed: the column '%s' has not the same collation in "
+     "the tables '%s' and '%s'."},
+    {4946, 16,
+     "ALTER TABLE SWITCH statement failed: the column '%s' is not equally persistent in "
+     "the tables '%s' and '%s'."},
+    {4947, 16,
+     "ALTER TABLE SWITCH statement failed. The source table '%s' has no index identical to "
+     "the index '%s' of the target table '%s'."},
+    {4948, 16,
+     "ALTER TABLE SWITCH statement failed. The source table '%s' is in database '%s', the "
+     "target table '%s' in database '%s'."},
+    {4949, 16,
+     "ALTER TABLE SWITCH statement failed: the object '%s' is no user table."},
+    {4955, 16,
+     "ALTER TABLE SWITCH statement failed. The source table '%s' and the target table '%s' "
+     "are the same."},
+    {4958, 16,
+     "ALTER TABLE SWITCH statement failed: the column '%s' has not the same ROWGUIDCOL "
+     "property in the tables '%s' and '%s'."},
+    {4960, 16,
+     "ALTER TABLE SWITCH statement failed. The check constraint '%s' of the source table "
+     "'%s' is a NOCHECK constraint, and the matching constraint '%s' of the target table "
+     "'%s' is CHECK."},
+    {4965, 16,
+     "ALTER TABLE SWITCH statement failed. The column '%s' is computed in table '%s' and "
+     "not in '%s'."},
+    {4966, 16,
+     "ALTER TABLE SWITCH statement failed. The computed column '%s', defined as '%s' in "
+     "table '%s', is in table '%s' defined as '%s'."},
+    {4967, 16,
+     "ALTER TABLE SWITCH statement failed. The source table '%s' has the key that the "
+     "foreign key constraint '%s' refers to."},
+    {4968, 16,
+     "ALTER TABLE SWITCH statement failed. The target table '%s' has the foreign key "
+     "constraint '%s', and the source table '%s' has none like it."},
+    {4969, 16,
+     "ALTER TABLE SWITCH statement failed. The foreign key constraint '%s' is disabled in "
+     "the source table '%s', and its counterpart '%s' is enabled in the target table "
+     "'%s'."},
+    {4970, 16,
+     "ALTER TABLE SWITCH statement failed. The target table '%s' has the table's check "
+     "constraint '%s', and the source table '%s' has none like it."},
+    {4971, 16,
+     "ALTER TABLE SWITCH statement failed. The target table '%s' has the column's check "
+     "constraint '%s', and the source table '%s' has none like it."},
+    {4974, 16,
+     "ALTER TABLE SWITCH statement failed. The foreign key constraint '%s' is NOCHECK in "
+     "the source table '%s', and its counterpart '%s' is CHECK in the target table '%s'."},
+    {4985, 16,
+     "ALTER TABLE SWITCH statement failed: the column '%s' is not equally nullable in the "
+     "tables '%s' and '%s'."},
     {5011, 14, "Database '%s' does not exist, or you have no permission to alter it."},
     {5074, 16, "The %s '%s' is dependent on %s '%s'."},
     {5701, 0, "Changed database context to '%s'."},
@@ -560,6 +632,9 @@ const struct sqlerr_row sqlerr_table[] = {
     {10709, 16, "All rows of a VALUES list must have the same number of columns."},
     {10738, 15, "The INSERT statement has more row values than the maximum of %d."},
     {10741, 15, "TOP and OFFSET cannot be used in the same query."},
+    {11406, 16,
+     "ALTER TABLE SWITCH statement failed. The source and the target have different values "
+     "of the option DATA_COMPRESSION."},
     {11555, 15,
      "The parameter '%s' is declared NOT NULL, which only natively compiled modules "
      "know."},
