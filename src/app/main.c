@@ -26,6 +26,8 @@ static const struct command commands[] = {
      "  fullrack check dbo.city cities.csv --ddl city.sql -e bad\n"
      "  fullrack check dbo.city cities.csv --suggest-table\n",
      SERVER | FR_GROUP_LOAD | FR_GROUP_CHECK, 2, SIZE_MAX, command_check},
+    {"config", "FILE", "check a configuration or run file, point at each mistake",
+     "  fullrack config nightly.json\n", FR_GROUP_OUTPUT, 1, 1, command_config},
     {"gen", "lineitem", "make TPC-H LineItem files",
      "  fullrack gen lineitem --rows 1000000 --files 8 --dir data\n",
      FR_GROUP_OUTPUT | FR_GROUP_GEN, 1, 1, command_gen},

@@ -202,6 +202,47 @@ fr_status sources_expand(char **arguments, size_t count, bool make_absolute,
     return st;
 }
 
+/* A folder's name is no part of the pattern, whatever letters it has. */
+static char *pattern_from(const char *folder, const char *pattern)
+{
+    char *out = malloc(2 * strlen(folder) + strlen(pattern) + 2), *p = out;
+
+    if (out == NULL)
+        return NULL;
+    for (; *folder != '\0'; folder++) {
+        if (strchr("*?[\\", *folder) != NULL)
+            *p++ = '\\';
+        *p++ = *folder;
+    }
+    *p++ = '/';
+    memcpy(p, pattern, strlen(pattern) + 1);
+    return out;
+}
+
+fr_status sources_add_from(const char *folder, const char *argument, struct sources *out,
+                           struct fr_err *err)
+{
+    char *path = NULL, *pattern = pattern_from(folder, argument);
+    struct stat info;
+    fr_status st;
+
+    if (argument[0] == '/') {
+        st = add_argument(out, argument, true, err);
+    } else if (pattern == NULL || asprintf(&path, "%s/%s", folder, argument) < 0) {
+        path = NULL;
+        st = fr_err_set(err, FR_ENOMEM, "no memory for the list of files");
+    } else if (stat(path, &info) != 0 && strpbrk(argument, "*?[") != NULL) {
+        st = add_pattern(out, pattern, true, err);
+    } else {
+        st = stat(path, &info) == 0 && S_ISDIR(info.st_mode)
+                 ? add_folder(out, path, true, err)
+                 : add(out, path, true, err);
+    }
+    free(path);
+    free(pattern);
+    return st;
+}
+
 static int compare_bytes(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);

@@ -21,6 +21,9 @@ struct sources {
  */
 fr_status sources_expand(char **arguments, size_t count, bool make_absolute,
                          struct sources *out, struct fr_err *err);
+/* The same of one name, pattern or folder as seen from `folder`; added to out. */
+fr_status sources_add_from(const char *folder, const char *argument, struct sources *out,
+                           struct fr_err *err);
 /* Every file is there, no folder, and may be read; FR_EARG after naming all that are not.
  */
 fr_status sources_check_readable(const struct sources *s, struct fr_err *err);

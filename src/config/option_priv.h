@@ -7,6 +7,7 @@
 enum option_kind {
     OPTION_FLAG,           /* bool */
     OPTION_TEXT,           /* char * */
+    OPTION_PATH,           /* char *, of a file: in a run file from that file's folder */
     OPTION_LIST,           /* struct fr_text_list, repeatable */
     OPTION_NUMBER,         /* int64_t */
     OPTION_NUMBER_OR_AUTO, /* int64_t, -1 = auto */
@@ -38,6 +39,11 @@ bool option_is_utf8(const char *text);
 /* Set from text; `shown` is how the user wrote the option, for messages. */
 fr_status option_set(struct fr_settings *s, const struct option_spec *o,
                      const char *value, const char *shown, struct fr_err *err);
+/* Set from a value of JSON; what the option's kind cannot be is FR_EARG. */
+fr_status option_set_json(struct fr_settings *s, const struct option_spec *o,
+                          json_t *value, const char *shown, struct fr_err *err);
+/* The option of these groups whose name is most like this one; NULL = none is. */
+const char *option_nearest(const char *name, size_t n, unsigned groups);
 /* Forget a list before a stronger source sets it. */
 void option_clear_list(struct fr_settings *s, const struct option_spec *o);
 

@@ -1,6 +1,7 @@
 #include "config/option_priv.h"
 
 #include "base/num.h"
+#include "config/nearest.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -38,6 +39,7 @@ static fr_status parse_environment(struct fr_settings *s, unsigned groups,
         st = option_set(s, o, value, name, err);
         if (st != FR_OK)
             return st;
+        s->given[i] = true;
     }
     return FR_OK;
 }
@@ -57,47 +59,22 @@ static fr_status parse_file(struct fr_settings *s, unsigned groups, const char *
     return st;
 }
 
-/* Edit distance, for "did you mean"; names are short. */
-static unsigned distance(const char *a, size_t n, const char *b)
+const char *option_nearest(const char *name, size_t n, unsigned groups)
 {
-    unsigned row[64], m = (unsigned)strlen(b);
+    struct fr_nearest nearest;
 
-    if (n > 40 || m >= 63)
-        return 99;
-    for (unsigned j = 0; j <= m; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= n; i++) {
-        unsigned diagonal = row[0];
-
-        row[0] = (unsigned)i;
-        for (unsigned j = 1; j <= m; j++) {
-            unsigned cost = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-
-            diagonal = row[j];
-            if (row[j] + 1 < cost)
-                cost = row[j] + 1;
-            if (row[j - 1] + 1 < cost)
-                cost = row[j - 1] + 1;
-            row[j] = cost;
-        }
-    }
-    return row[m];
+    fr_nearest_begin(&nearest, name, n);
+    for (size_t i = 0; i < option_count; i++)
+        if ((option_table[i].group & groups) != 0 && !option_table[i].hidden)
+            fr_nearest_offer(&nearest, option_table[i].name);
+    return nearest.best;
 }
 
 static fr_status unknown_option(const char *arg, const char *name, size_t n,
                                 unsigned groups, struct fr_err *err)
 {
-    const char *best = NULL;
-    unsigned best_distance = 3;
+    const char *best = option_nearest(name, n, groups);
 
-    for (size_t i = 0; i < option_count; i++) {
-        unsigned d = distance(name, n, option_table[i].name);
-
-        if ((option_table[i].group & groups) != 0 && d < best_distance) {
-            best = option_table[i].name;
-            best_distance = d;
-        }
-    }
     if (best != NULL)
         return fr_err_set(err, FR_EARG, "unknown option %s; did you mean --%s?", arg,
                           best);
@@ -121,6 +98,7 @@ static fr_status take(struct argv_parser *p, const struct option_spec *o,
     char *value = (char *)(uintptr_t)attached;
     fr_status st;
 
+    p->s->given[o - option_table] = true;
     if (o->kind == OPTION_FLAG) {
         if (attached != NULL)
             return option_set(p->s, o, attached, shown, err);
@@ -257,6 +235,13 @@ static fr_status settle_server(char **server, const char *shown, struct fr_err *
     return FR_OK;
 }
 
+fr_status fr_settings_settle(struct fr_settings *s, struct fr_err *err)
+{
+    fr_status st = settle_server(&s->server, "-S", err);
+
+    return st == FR_OK ? settle_server(&s->control_server, "--control-server", err) : st;
+}
+
 fr_status fr_settings_parse(struct fr_settings *s, unsigned groups, int argc, char **argv,
                             struct fr_arguments *positional, struct fr_err *err)
 {
@@ -278,9 +263,7 @@ fr_status fr_settings_parse(struct fr_settings *s, unsigned groups, int argc, ch
     if (st == FR_OK)
         st = parse_argv(&p, positional, err);
     if (st == FR_OK)
-        st = settle_server(&s->server, "-S", err);
-    if (st == FR_OK)
-        st = settle_server(&s->control_server, "--control-server", err);
+        st = fr_settings_settle(s, err);
     free(p.list_begun);
     return st;
 }

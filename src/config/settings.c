@@ -44,7 +44,7 @@ void fr_settings_free(struct fr_settings *s)
     for (size_t i = 0; i < option_count; i++) {
         const struct option_spec *o = &option_table[i];
 
-        if (o->kind == OPTION_TEXT) {
+        if (o->kind == OPTION_TEXT || o->kind == OPTION_PATH) {
             free(*(char **)field_of(s, o));
             *(char **)field_of(s, o) = NULL;
         } else if (o->kind == OPTION_LIST) {
@@ -161,6 +161,7 @@ fr_status option_set(struct fr_settings *s, const struct option_spec *o,
     case OPTION_FLAG:
         return set_flag(value, field, shown, err);
     case OPTION_TEXT:
+    case OPTION_PATH:
         copy = strdup(value);
         if (copy == NULL)
             return fr_err_set(err, FR_ENOMEM, "no memory for options");
@@ -218,6 +219,7 @@ static json_t *option_to_json(const struct option_spec *o, const void *field,
     case OPTION_FLAG:
         return *(const bool *)field ? json_true() : NULL;
     case OPTION_TEXT:
+    case OPTION_PATH:
         return *(char *const *)field == NULL ? NULL : json_string(*(char *const *)field);
     case OPTION_LIST:
         return ((const struct fr_text_list *)field)->count == 0 ? NULL
@@ -278,8 +280,22 @@ static fr_status set_json_value(struct fr_settings *s, const struct option_spec 
     return fr_err_set(err, FR_EARG, "%s: this kind of value is not understood", shown);
 }
 
-fr_status fr_settings_from_json(struct fr_settings *s, unsigned groups, json_t *object,
-                                const char *where, struct fr_err *err)
+fr_status option_set_json(struct fr_settings *s, const struct option_spec *o,
+                          json_t *value, const char *shown, struct fr_err *err)
+{
+    fr_status st = FR_OK;
+
+    if (o->kind == OPTION_LIST)
+        option_clear_list(s, o);
+    if (o->kind != OPTION_LIST || !json_is_array(value))
+        return set_json_value(s, o, value, shown, err);
+    for (size_t i = 0; st == FR_OK && i < json_array_size(value); i++)
+        st = set_json_value(s, o, json_array_get(value, i), shown, err);
+    return st;
+}
+
+static fr_status set_from_json(struct fr_settings *s, unsigned groups, json_t *object,
+                               bool keep_given, const char *where, struct fr_err *err)
 {
     const char *name;
     json_t *value;
@@ -295,17 +311,40 @@ fr_status fr_settings_from_json(struct fr_settings *s, unsigned groups, json_t *
             return fr_err_set(err, FR_EARG, "%s: there is no option \"%s\"", where, name);
         if ((o->group & groups) == 0)
             continue; /* of another command */
-        if (o->kind == OPTION_LIST && json_is_array(value)) {
-            option_clear_list(s, o);
-            for (size_t i = 0; st == FR_OK && i < json_array_size(value); i++)
-                st = set_json_value(s, o, json_array_get(value, i), name, err);
-        } else {
-            st = set_json_value(s, o, value, name, err);
-        }
+        if (keep_given && s->given[o - option_table])
+            continue;
+        st = option_set_json(s, o, value, name, err);
         if (st != FR_OK)
             return fr_err_wrap(err, "%s", where);
     }
     return FR_OK;
+}
+
+fr_status fr_settings_from_json(struct fr_settings *s, unsigned groups, json_t *object,
+                                const char *where, struct fr_err *err)
+{
+    return set_from_json(s, groups, object, false, where, err);
+}
+
+fr_status fr_settings_apply(struct fr_settings *s, unsigned groups, json_t *object,
+                            const char *where, struct fr_err *err)
+{
+    return set_from_json(s, groups, object, true, where, err);
+}
+
+fr_status fr_settings_copy(const struct fr_settings *s, unsigned groups,
+                           struct fr_settings *out, struct fr_err *err)
+{
+    json_t *options = fr_settings_to_json(s, groups);
+    fr_status st;
+
+    fr_settings_init(out);
+    if (options == NULL)
+        return fr_err_set(err, FR_ENOMEM, "no memory for options");
+    st = fr_settings_from_json(out, groups, options, "options", err);
+    memcpy(out->given, s->given, sizeof out->given);
+    json_decref(options);
+    return st;
 }
 
 fr_status fr_settings_from_text(struct fr_settings *s, unsigned groups, const char *text,

@@ -18,7 +18,13 @@
 enum fr_pin { FR_PIN_OFF, FR_PIN_PREFER, FR_PIN_REQUIRE };
 enum fr_output { FR_OUTPUT_TEXT, FR_OUTPUT_CSV };
 
+/* At least as many as the option table has rows. */
+enum { FR_MAX_OPTIONS = 128 };
+
 struct fr_settings {
+    /* which options argv or the environment gave, by their rows of the table: a run file
+       does not change them */
+    bool given[FR_MAX_OPTIONS];
     /* target and control server */
     char *server;
     char *user;
@@ -123,7 +129,18 @@ json_t *fr_settings_to_json(const struct fr_settings *s, unsigned groups);
 fr_status fr_settings_from_json(struct fr_settings *s, unsigned groups, json_t *object,
                                 const char *where, struct fr_err *err);
 
-/* As above, from the text of an object ("" = nothing is set). */
+/* As above, but what argv or the environment gave stays. */
+fr_status fr_settings_apply(struct fr_settings *s, unsigned groups, json_t *object,
+                            const char *where, struct fr_err *err);
+/* *out, to be freed by the caller: the options of the groups as `s` has them, and which
+ * of them were given; no password. */
+fr_status fr_settings_copy(const struct fr_settings *s, unsigned groups,
+                           struct fr_settings *out, struct fr_err *err);
+/* After options came from elsewhere than fr_settings_parse(): servers get the one form
+ * that the queue compares, HOST:PORT.  FR_EARG: no port. */
+fr_status fr_settings_settle(struct fr_settings *s, struct fr_err *err);
+
+/* As fr_settings_from_json(), from the text of an object ("" = nothing is set). */
 fr_status fr_settings_from_text(struct fr_settings *s, unsigned groups, const char *text,
                                 const char *where, struct fr_err *err);
 
