@@ -1,10 +1,12 @@
 /*
  * control_procedures.sql - every change to the control database goes through these.
  *
- * Run by `fullrack init` after control_tables.sql; each procedure is dropped and made anew (CREATE OR
+ * Run by `fullrack init` after control_tables.sql and control_jobs.sql; each procedure is dropped and made anew (CREATE OR
  * ALTER is not everywhere).  A task's or a scheduler's change is one statement, so that autocommit
  * makes it atomic.  Everything a lease's owner writes is fenced by its token.  Milliseconds are
  * counted with DATEDIFF_BIG: as an int they end after 24 days.
+ *
+ * A task with a group or a limit is changed between sp_lock_work and sp_settle_work, in a transaction (control_jobs.sql).
  */
 IF OBJECT_ID(N'dbo.sp_add_work', N'P') IS NOT NULL
 DROP PROCEDURE dbo.sp_add_work;
@@ -12,7 +14,8 @@ GO
 /*
  * Queue one task.  @added = 0: the same source, or a range of it, stands in the queue for this table, and @again
  * was not said.  Of the ranges of one command only the first is added without @again; all are one transaction, whose
- * key lock makes another command for the source wait.
+ * key lock makes another command for the source wait.  A task of a group or a limit waits for sp_settle_job or
+ * sp_pass_limit.
  */
 CREATE PROCEDURE dbo.sp_add_work
     @kind varchar(12),
@@ -29,14 +32,18 @@ CREATE PROCEDURE dbo.sp_add_work
     @truncate_group uniqueidentifier,
     @again bit,
     @task_id bigint OUTPUT,
-    @added bit OUTPUT
+    @added bit OUTPUT,
+    @group_id bigint = NULL,
+    @limit_id bigint = NULL
 AS
 BEGIN
     SET NOCOUNT ON;
     INSERT INTO dbo.work_queue (kind, source, source_key, range_start, range_end, target_server,
-                                target_database, target_table, options, priority, max_attempts, truncate_group)
+                                target_database, target_table, options, priority, max_attempts, truncate_group,
+                                group_id, limit_id, state)
     SELECT @kind, @source, @source_key, @range_start, @range_end, @target_server, @target_database,
-           @target_table, @options, @priority, @max_attempts, @truncate_group
+           @target_table, @options, @priority, @max_attempts, @truncate_group, @group_id, @limit_id,
+           CASE WHEN @group_id IS NULL AND @limit_id IS NULL THEN 'ready' ELSE 'waiting' END
     WHERE @again = 1 OR NOT EXISTS (
         SELECT 1 FROM dbo.work_queue AS w WITH (UPDLOCK, HOLDLOCK)
         WHERE w.source_key = @source_key AND w.source = @source
@@ -44,7 +51,12 @@ BEGIN
           AND w.target_table = @target_table AND w.state <> 'cancelled');
     SET @added = CASE WHEN @@ROWCOUNT = 1 THEN 1 ELSE 0 END;
     IF @added = 1
+    BEGIN
         SET @task_id = SCOPE_IDENTITY();
+        IF @group_id IS NOT NULL OR @limit_id IS NOT NULL
+            INSERT INTO dbo.work_pending (task_id, group_id, limit_id, step, priority)
+            VALUES (@task_id, @group_id, @limit_id, CASE WHEN @group_id IS NULL THEN 1 ELSE 0 END, @priority);
+    END
     ELSE
         SELECT @task_id = MIN(w.task_id) FROM dbo.work_queue AS w
         WHERE w.source_key = @source_key AND w.source = @source
@@ -125,14 +137,18 @@ CREATE PROCEDURE dbo.sp_sweep_leases
 AS
 BEGIN
     SET NOCOUNT ON;
+    DECLARE @failed int;
     UPDATE dbo.work_queue
     SET state = CASE WHEN attempts >= max_attempts THEN 'failed' ELSE 'ready' END,
         lease_token = NULL,
         lease_until = NULL,
         end_time = SYSUTCDATETIME(),
         last_error = N'the lease of worker ' + COALESCE(worker, N'?') + N' on ' + COALESCE(host, N'?') + N' ran out'
-    WHERE state = 'active' AND lease_until < SYSUTCDATETIME();
+    WHERE state = 'active' AND lease_until < SYSUTCDATETIME()
+      AND (attempts < max_attempts OR (group_id IS NULL AND limit_id IS NULL));
     SET @swept = @@ROWCOUNT;
+    EXEC dbo.sp_fail_expired @failed OUTPUT;
+    SET @swept = @swept + @failed;
     UPDATE dbo.scheduler_use
     SET claim_token = NULL, is_pinned = 0, run_id = NULL, worker = NULL, host = NULL, spid = NULL, lease_until = NULL
     WHERE claim_token IS NOT NULL AND lease_until < SYSUTCDATETIME();
@@ -190,10 +206,19 @@ CREATE PROCEDURE dbo.sp_end_work
     @login_time datetime2(3),
     @scheduler_id int,
     @engine varchar(8),
-    @accepted bit OUTPUT
+    @accepted bit OUTPUT,
+    @messages nvarchar(2000) = NULL
 AS
 BEGIN
     SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+    DECLARE @is_awaited bit = 0;
+    SELECT @is_awaited = 1 FROM dbo.work_queue WHERE task_id = @task_id AND (group_id IS NOT NULL OR limit_id IS NOT NULL);
+    IF @is_awaited = 1
+    BEGIN
+        BEGIN TRANSACTION;
+        EXEC dbo.sp_lock_work @task_id;
+    END;
     UPDATE dbo.work_queue
     SET state = 'done',
         end_time = CASE WHEN state = 'done' THEN end_time ELSE SYSUTCDATETIME() END,
@@ -215,10 +240,17 @@ BEGIN
         login_time = @login_time,
         scheduler_id = @scheduler_id,
         engine = @engine,
+        messages = @messages,
         lease_until = NULL,
         last_error = NULL
     WHERE task_id = @task_id AND lease_token = @lease_token AND state IN ('active', 'done');
     SET @accepted = CASE WHEN @@ROWCOUNT = 1 THEN 1 ELSE 0 END;
+    IF @is_awaited = 1
+    BEGIN
+        IF @accepted = 1
+            EXEC dbo.sp_settle_work @task_id, 1;
+        COMMIT TRANSACTION;
+    END;
 END;
 GO
 IF OBJECT_ID(N'dbo.sp_fail_work', N'P') IS NOT NULL
@@ -240,10 +272,19 @@ CREATE PROCEDURE dbo.sp_fail_work
     @rows_rejected bigint,
     @bytes_read bigint,
     @client_cpu_ms bigint,
-    @accepted bit OUTPUT
+    @accepted bit OUTPUT,
+    @messages nvarchar(2000) = NULL
 AS
 BEGIN
     SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+    DECLARE @is_awaited bit = 0, @state varchar(10);
+    SELECT @is_awaited = 1 FROM dbo.work_queue WHERE task_id = @task_id AND (group_id IS NOT NULL OR limit_id IS NOT NULL);
+    IF @is_awaited = 1
+    BEGIN
+        BEGIN TRANSACTION;
+        EXEC dbo.sp_lock_work @task_id;
+    END;
     UPDATE dbo.work_queue
     SET state = CASE WHEN @counts = 0 THEN 'ready'
                      WHEN @retryable = 1 AND attempts < max_attempts THEN 'ready'
@@ -256,117 +297,19 @@ BEGIN
         rows_rejected = COALESCE(@rows_rejected, rows_rejected),
         bytes_read = COALESCE(@bytes_read, bytes_read),
         client_cpu_ms = COALESCE(client_cpu_ms, 0) + @client_cpu_ms,
+        messages = @messages,
         lease_token = NULL,
         lease_until = NULL,
         last_error = @error
     WHERE task_id = @task_id AND lease_token = @lease_token AND state = 'active';
     SET @accepted = CASE WHEN @@ROWCOUNT = 1 THEN 1 ELSE 0 END;
-END;
-GO
-IF OBJECT_ID(N'dbo.sp_retry_work', N'P') IS NOT NULL
-DROP PROCEDURE dbo.sp_retry_work;
-GO
-/*
- * Failed tasks go back to the queue and on where their ledger stands; @task_id NULL: all of them, of
- * @run_id or (NULL) of any run.
- */
-CREATE PROCEDURE dbo.sp_retry_work
-    @task_id bigint,
-    @run_id bigint,
-    @changed int OUTPUT
-AS
-BEGIN
-    SET NOCOUNT ON;
-    UPDATE dbo.work_queue
-    SET state = 'ready', attempts = 0, not_before = SYSUTCDATETIME(), lease_token = NULL, lease_until = NULL
-    WHERE state = 'failed' AND (@task_id IS NULL OR task_id = @task_id) AND (@run_id IS NULL OR run_id = @run_id);
-    SET @changed = @@ROWCOUNT;
-END;
-GO
-IF OBJECT_ID(N'dbo.sp_reset_work', N'P') IS NOT NULL
-DROP PROCEDURE dbo.sp_reset_work;
-GO
-/*
- * The task begins anew, under a load id of its own.  Call it after the head of @load_id was closed in
- * the target's ledger, or, with @unclaimed = 1, for a task that nobody ever claimed.  @changed = 0: it
- * is no longer what the caller saw.
- */
-CREATE PROCEDURE dbo.sp_reset_work
-    @task_id bigint,
-    @load_id uniqueidentifier,
-    @unclaimed bit,
-    @truncate_group uniqueidentifier,
-    @changed bit OUTPUT
-AS
-BEGIN
-    SET NOCOUNT ON;
-    UPDATE dbo.work_queue
-    SET state = 'ready', load_id = NEWID(), attempts = 0, not_before = SYSUTCDATETIME(),
-        truncate_group = @truncate_group, lease_token = NULL, lease_until = NULL, run_id = NULL,
-        worker = NULL, host = NULL, spid = NULL, login_time = NULL, scheduler_id = NULL, client_cpu_id = NULL,
-        start_time = NULL, end_time = NULL, duration_ms = NULL, rows_loaded = NULL, rows_rejected = NULL,
-        rows_skipped = NULL, trimmed_values = NULL, bytes_read = NULL, bytes_sent = NULL, batches = NULL,
-        server_cpu_ms = NULL, server_reads = NULL, server_writes = NULL, server_logical_reads = NULL,
-        client_cpu_ms = NULL, scheduler_moves = NULL, engine = NULL, last_error = NULL
-    WHERE task_id = @task_id AND load_id = @load_id AND (@unclaimed = 0 OR epoch = 0);
-    SET @changed = CASE WHEN @@ROWCOUNT = 1 THEN 1 ELSE 0 END;
-END;
-GO
-IF OBJECT_ID(N'dbo.sp_cancel_work', N'P') IS NOT NULL
-DROP PROCEDURE dbo.sp_cancel_work;
-GO
-/* As sp_reset_work, but the task ends here; what it committed stays in the table. */
-CREATE PROCEDURE dbo.sp_cancel_work
-    @task_id bigint,
-    @load_id uniqueidentifier,
-    @unclaimed bit,
-    @error nvarchar(2000),
-    @changed bit OUTPUT
-AS
-BEGIN
-    SET NOCOUNT ON;
-    UPDATE dbo.work_queue
-    SET state = 'cancelled', lease_token = NULL, lease_until = NULL, end_time = SYSUTCDATETIME(), last_error = @error
-    WHERE task_id = @task_id AND load_id = @load_id AND state IN ('ready', 'active', 'failed')
-      AND (@unclaimed = 0 OR epoch = 0);
-    SET @changed = CASE WHEN @@ROWCOUNT = 1 THEN 1 ELSE 0 END;
-END;
-GO
-IF OBJECT_ID(N'dbo.sp_forget_work', N'P') IS NOT NULL
-DROP PROCEDURE dbo.sp_forget_work;
-GO
-/* Take a task that is over out of the queue; its head stays in the ledger, done or closed. */
-CREATE PROCEDURE dbo.sp_forget_work
-    @task_id bigint,
-    @load_id uniqueidentifier,
-    @changed bit OUTPUT
-AS
-BEGIN
-    SET NOCOUNT ON;
-    DELETE FROM dbo.work_queue
-    WHERE task_id = @task_id AND load_id = @load_id AND state IN ('done', 'failed', 'cancelled');
-    SET @changed = CASE WHEN @@ROWCOUNT = 1 THEN 1 ELSE 0 END;
-END;
-GO
-IF OBJECT_ID(N'dbo.sp_forget_runs', N'P') IS NOT NULL
-DROP PROCEDURE dbo.sp_forget_runs;
-GO
-/* Runs that ended more than @days days ago and have no task in the queue any more. */
-CREATE PROCEDURE dbo.sp_forget_runs
-    @days int,
-    @forgotten int OUTPUT
-AS
-BEGIN
-    SET NOCOUNT ON;
-    DELETE FROM dbo.run
-    WHERE end_time < DATEADD(day, -@days, SYSUTCDATETIME())
-      AND NOT EXISTS (SELECT 1 FROM dbo.work_queue AS q WHERE q.run_id = run.run_id);
-    SET @forgotten = @@ROWCOUNT;
-    DELETE FROM dbo.ready WHERE NOT EXISTS (SELECT 1 FROM dbo.run AS r WHERE r.run_id = ready.run_id);
-    DELETE FROM dbo.sample WHERE NOT EXISTS (SELECT 1 FROM dbo.run AS r WHERE r.run_id = sample.run_id);
-    DELETE FROM dbo.worker
-    WHERE last_seen < DATEADD(day, -@days, SYSUTCDATETIME())
-      AND NOT EXISTS (SELECT 1 FROM dbo.run AS r WHERE r.run_id = worker.run_id);
+    IF @is_awaited = 1
+    BEGIN
+        SELECT @state = state FROM dbo.work_queue WHERE task_id = @task_id;
+        IF @accepted = 1 AND @state = 'failed'
+            EXEC dbo.sp_settle_work @task_id, 1;
+        COMMIT TRANSACTION;
+    END;
 END;
 GO
 IF OBJECT_ID(N'dbo.sp_pause_run', N'P') IS NOT NULL
@@ -397,14 +340,25 @@ CREATE PROCEDURE dbo.sp_release_dead_work
 AS
 BEGIN
     SET NOCOUNT ON;
+    DECLARE @rows int, @failed int;
     UPDATE dbo.work_queue
     SET state = CASE WHEN attempts >= max_attempts THEN 'failed' ELSE 'ready' END,
         lease_token = NULL,
         lease_until = NULL,
         end_time = SYSUTCDATETIME(),
         last_error = @error
-    WHERE state = 'active' AND run_id = @run_id AND worker = @worker AND host = @host;
+    WHERE state = 'active' AND run_id = @run_id AND worker = @worker AND host = @host
+      AND (attempts < max_attempts OR (group_id IS NULL AND limit_id IS NULL));
     SET @released = @@ROWCOUNT;
+    UPDATE dbo.work_queue
+    SET lease_token = NULL, lease_until = '20000101', last_error = @error
+    WHERE state = 'active' AND run_id = @run_id AND worker = @worker AND host = @host;
+    SET @rows = @@ROWCOUNT;
+    IF @rows > 0
+    BEGIN
+        EXEC dbo.sp_fail_expired @failed OUTPUT;
+        SET @released = @released + @rows;
+    END;
     UPDATE dbo.scheduler_use
     SET claim_token = NULL, is_pinned = 0, run_id = NULL, worker = NULL, host = NULL, spid = NULL, lease_until = NULL
     WHERE run_id = @run_id AND worker = @worker AND host = @host;
@@ -414,8 +368,9 @@ IF OBJECT_ID(N'dbo.sp_work_left', N'P') IS NOT NULL
 DROP PROCEDURE dbo.sp_work_left;
 GO
 /*
- * Tasks that are not over.  What is over is not looked at: idle workers would count all of a long queue.  A task that
- * changes from one state to the other meanwhile may be seen in neither: who means to leave asks twice.
+ * Tasks that may be claimed, or are.  What is over is not looked at: idle workers would count all of a long queue.  Nor
+ * is what waits: where it can ever run, it waits for one of these.  A task that changes from one state to the other
+ * meanwhile may be seen in neither: who means to leave asks twice.
  */
 CREATE PROCEDURE dbo.sp_work_left
     @target_server nvarchar(256),
@@ -441,7 +396,9 @@ CREATE PROCEDURE dbo.sp_queue_state
     @done bigint OUTPUT,
     @failed bigint OUTPUT,
     @cancelled bigint OUTPUT,
-    @next_ms bigint OUTPUT
+    @next_ms bigint OUTPUT,
+    @waiting bigint = NULL OUTPUT,
+    @skipped bigint = NULL OUTPUT
 AS
 BEGIN
     SET NOCOUNT ON;
@@ -449,7 +406,9 @@ BEGIN
            @active = COUNT_BIG(CASE WHEN state = 'active' THEN 1 END),
            @done = COUNT_BIG(CASE WHEN state = 'done' THEN 1 END),
            @failed = COUNT_BIG(CASE WHEN state = 'failed' THEN 1 END),
-           @cancelled = COUNT_BIG(CASE WHEN state = 'cancelled' THEN 1 END)
+           @cancelled = COUNT_BIG(CASE WHEN state = 'cancelled' THEN 1 END),
+           @waiting = COUNT_BIG(CASE WHEN state = 'waiting' THEN 1 END),
+           @skipped = COUNT_BIG(CASE WHEN state = 'skipped' THEN 1 END)
     FROM dbo.work_queue
     WHERE @target_server IS NULL OR target_server = @target_server;
     SELECT @next_ms = DATEDIFF_BIG(millisecond, SYSUTCDATETIME(), MIN(not_before))

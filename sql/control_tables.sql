@@ -37,7 +37,7 @@ CREATE TABLE dbo.work_queue (
     load_id uniqueidentifier NOT NULL CONSTRAINT df_work_queue_load_id DEFAULT NEWID(),
     epoch bigint NOT NULL CONSTRAINT df_work_queue_epoch DEFAULT 0,
     state varchar(10) NOT NULL CONSTRAINT df_work_queue_state DEFAULT 'ready'
-        CONSTRAINT ck_work_queue_state CHECK (state IN ('ready', 'active', 'done', 'failed', 'cancelled')),
+        CONSTRAINT ck_work_queue_states CHECK (state IN ('waiting', 'ready', 'active', 'done', 'failed', 'cancelled', 'skipped')),
     is_active AS (CASE WHEN state = 'active' THEN 1 ELSE 0 END),
     is_done AS (CASE WHEN state = 'done' THEN 1 ELSE 0 END),
     is_failed AS (CASE WHEN state = 'failed' THEN 1 ELSE 0 END),
@@ -181,4 +181,93 @@ GO
 /* Version 3.  sp_add_work refuses a source that is queued in other ranges. */
 IF NOT EXISTS (SELECT 1 FROM dbo.control_version WHERE version = 3)
 INSERT INTO dbo.control_version (version) VALUES (3);
+GO
+/*
+ * Version 4: tasks that wait.  A job is one queueing of a run file; its tasks are in groups (a phase of a table, or its
+ * loads) that need other groups.  A table's limit is how many of its loads may be active at once.
+ *
+ * work_pending has a row for each task of a group or a limit that is not over.  Of other tasks it knows nothing, and a
+ * claim does not ask it: a task that waits is in another state, and in another part of the claim's index.
+ */
+IF OBJECT_ID(N'dbo.ck_work_queue_state', N'C') IS NOT NULL
+ALTER TABLE dbo.work_queue DROP CONSTRAINT ck_work_queue_state;
+GO
+IF OBJECT_ID(N'dbo.ck_work_queue_states', N'C') IS NULL
+ALTER TABLE dbo.work_queue ADD CONSTRAINT ck_work_queue_states
+    CHECK (state IN ('waiting', 'ready', 'active', 'done', 'failed', 'cancelled', 'skipped'));
+GO
+/* blocked_by: the group whose failure cancelled the task.  messages: what the server said while a phase ran. */
+IF COL_LENGTH(N'dbo.work_queue', N'group_id') IS NULL
+ALTER TABLE dbo.work_queue ADD group_id bigint NULL, limit_id bigint NULL, blocked_by bigint NULL,
+    sql_text nvarchar(max) NULL, messages nvarchar(2000) NULL;
+GO
+IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.work_queue') AND name = N'ix_work_queue_group')
+CREATE INDEX ix_work_queue_group ON dbo.work_queue (group_id);
+GO
+/* changes: its row is the lock of all that is decided about the job. */
+IF OBJECT_ID(N'dbo.job', N'U') IS NULL
+CREATE TABLE dbo.job (
+    job_id bigint IDENTITY(1, 1) NOT NULL CONSTRAINT pk_job PRIMARY KEY,
+    name nvarchar(2000) NOT NULL,
+    digest bigint NOT NULL,
+    target_server nvarchar(256) NOT NULL,
+    queued_at datetime2(3) NOT NULL CONSTRAINT df_job_queued_at DEFAULT SYSUTCDATETIME(),
+    changes bigint NOT NULL CONSTRAINT df_job_changes DEFAULT 0
+);
+GO
+/*
+ * In the order of their tables and within a table of its steps: before 1, 2, ..., load, after 1, 2, ..., on-failure 1, 2, ...
+ * blocked: something that it needs failed; skipped: on-failure where nothing did.
+ */
+IF OBJECT_ID(N'dbo.work_group', N'U') IS NULL
+CREATE TABLE dbo.work_group (
+    group_id bigint IDENTITY(1, 1) NOT NULL CONSTRAINT pk_work_group PRIMARY KEY,
+    job_id bigint NOT NULL,
+    target_table nvarchar(400) NOT NULL,
+    role varchar(10) NOT NULL
+        CONSTRAINT ck_work_group_role CHECK (role IN ('before', 'load', 'after', 'on-failure')),
+    number int NOT NULL,
+    state varchar(10) NOT NULL CONSTRAINT df_work_group_state DEFAULT 'waiting'
+        CONSTRAINT ck_work_group_state CHECK (state IN ('waiting', 'open', 'done', 'failed', 'cancelled', 'blocked', 'skipped')),
+    blocked_by bigint NULL
+);
+GO
+IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.work_group') AND name = N'ix_work_group_job')
+CREATE INDEX ix_work_group_job ON dbo.work_group (job_id, group_id);
+GO
+IF OBJECT_ID(N'dbo.work_group_need', N'U') IS NULL
+CREATE TABLE dbo.work_group_need (
+    group_id bigint NOT NULL,
+    needs_group_id bigint NOT NULL,
+    CONSTRAINT pk_work_group_need PRIMARY KEY (group_id, needs_group_id)
+);
+GO
+IF OBJECT_ID(N'dbo.table_limit', N'U') IS NULL
+CREATE TABLE dbo.table_limit (
+    limit_id bigint IDENTITY(1, 1) NOT NULL CONSTRAINT pk_table_limit PRIMARY KEY,
+    target_server nvarchar(256) NOT NULL,
+    target_database nvarchar(128) NOT NULL,
+    target_table nvarchar(400) NOT NULL,
+    max_active int NOT NULL,
+    changes bigint NOT NULL CONSTRAINT df_table_limit_changes DEFAULT 0
+);
+GO
+/* step: 0 waits for its group, 1 for its table's limit, 2 may be claimed or is. */
+IF OBJECT_ID(N'dbo.work_pending', N'U') IS NULL
+CREATE TABLE dbo.work_pending (
+    task_id bigint NOT NULL CONSTRAINT pk_work_pending PRIMARY KEY,
+    group_id bigint NULL,
+    limit_id bigint NULL,
+    step tinyint NOT NULL,
+    priority int NOT NULL
+);
+GO
+IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.work_pending') AND name = N'ix_work_pending_group')
+CREATE INDEX ix_work_pending_group ON dbo.work_pending (group_id, step);
+GO
+IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.work_pending') AND name = N'ix_work_pending_limit')
+CREATE INDEX ix_work_pending_limit ON dbo.work_pending (limit_id, step, priority DESC, task_id);
+GO
+IF NOT EXISTS (SELECT 1 FROM dbo.control_version WHERE version = 4)
+INSERT INTO dbo.control_version (version) VALUES (4);
 GO

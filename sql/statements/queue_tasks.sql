@@ -1,9 +1,12 @@
 /* Tasks for retry, reset, cancel, purge and verify; a NULL parameter does not narrow. */
-SELECT task_id, load_id, epoch, state, range_start, range_end, source, target_server, target_database, target_table, options,
-       rows_loaded, rows_rejected, rows_skipped, truncate_group
-FROM dbo.work_queue
-WHERE (@task_id IS NULL OR task_id = @task_id)
-  AND (@run_id IS NULL OR run_id = @run_id)
-  AND (@days IS NULL OR COALESCE(end_time, queued_at) < DATEADD(day, -@days, SYSUTCDATETIME()))
-  AND kind = 'load'
-ORDER BY task_id;
+SELECT q.task_id, q.load_id, q.epoch, q.state, q.range_start, q.range_end, q.source, q.target_server, q.target_database,
+       q.target_table, q.options, q.rows_loaded, q.rows_rejected, q.rows_skipped, q.truncate_group, q.kind, g.job_id, g.role,
+       CASE WHEN q.blocked_by IS NULL THEN NULL ELSE q.last_error END AS blocked_why
+FROM dbo.work_queue AS q
+LEFT JOIN dbo.work_group AS g ON g.group_id = q.group_id
+WHERE (@task_id IS NULL OR q.task_id = @task_id)
+  AND (@run_id IS NULL OR q.run_id = @run_id)
+  AND (@job_id IS NULL OR g.job_id = @job_id)
+  AND (@days IS NULL OR COALESCE(q.end_time, q.queued_at) < DATEADD(day, -@days, SYSUTCDATETIME()))
+  AND q.kind IN ('load', 'query')
+ORDER BY q.task_id;

@@ -58,7 +58,8 @@ static int close_admin(struct admin *a, const char *what, fr_status st)
     return fr_status_exit(st);
 }
 
-/* The tasks named by their numbers, else those of --run-id, else with --all every one. */
+/* The tasks named by their numbers, else those of --run-id or --job, else with --all
+ * every one. */
 static fr_status find_tasks(struct admin *a, const struct fr_arguments *args,
                             int64_t days, struct fr_err *err)
 {
@@ -66,6 +67,7 @@ static fr_status find_tasks(struct admin *a, const struct fr_arguments *args,
         .task_id = -1,
         .run_id = a->settings->run_id > 0 ? a->settings->run_id : -1,
         .days = days,
+        .job_id = a->settings->job_id > 0 ? a->settings->job_id : -1,
     };
     fr_status st = FR_OK;
 
@@ -80,7 +82,9 @@ static fr_status find_tasks(struct admin *a, const struct fr_arguments *args,
         st = fr_admin_list(a->control, &f, &a->tasks, err);
         if (st == FR_OK && a->tasks.count == before && days < 0)
             st = fr_err_set(err, FR_EARG, "there is no task %s%s", args->items[i],
-                            f.run_id > 0 ? " in this run" : "");
+                            f.run_id > 0   ? " in this run"
+                            : f.job_id > 0 ? " in this job"
+                                           : "");
     }
     return st;
 }
@@ -89,11 +93,11 @@ static fr_status require_choice(const struct fr_settings *s,
                                 const struct fr_arguments *args, const char *command,
                                 struct fr_err *err)
 {
-    if (args->count > 0 || s->all || s->run_id > 0)
+    if (args->count > 0 || s->all || s->run_id > 0 || s->job_id > 0)
         return FR_OK;
     return fr_err_set(err, FR_EARG,
                       "%s needs the numbers of tasks (fullrack status shows them), "
-                      "--run-id ID or --all",
+                      "--run-id ID, --job ID or --all",
                       command);
 }
 
@@ -114,6 +118,17 @@ static fr_status open_target(struct admin *a, const struct fr_queued_task *t,
                                err);
 }
 
+static bool is_phase(const struct fr_queued_task *t)
+{
+    return strcmp(t->kind, "query") == 0;
+}
+
+/* What cleans up behind a table: the queue itself says when it is run. */
+static bool is_on_failure(const struct fr_queued_task *t)
+{
+    return strcmp(t->role, "on-failure") == 0;
+}
+
 /* *rows: what it committed and stays in the table. */
 static fr_status close_head(struct admin *a, const struct fr_queued_task *t,
                             bool also_done, int64_t *rows, struct fr_err *err)
@@ -123,9 +138,9 @@ static fr_status close_head(struct admin *a, const struct fr_queued_task *t,
     struct fr_head_key key = {.range_start = t->range_start};
     fr_status st;
 
-    *rows = t->rows > 0 ? t->rows : 0;
-    if (t->epoch == 0)
-        return FR_OK; /* nobody ever claimed it */
+    *rows = t->rows > 0 && !is_phase(t) ? t->rows : 0;
+    if (t->epoch == 0 || is_phase(t))
+        return FR_OK; /* nobody ever claimed it; a phase has no ledger */
     fr_settings_init(&options);
     snprintf(key.load_id, sizeof key.load_id, "%s", t->load_id);
     st = fr_settings_from_text(&options, FR_GROUP_LOAD, t->options, "task options", err);
@@ -169,11 +184,17 @@ int command_retry(struct fr_settings *s, struct fr_arguments *args, struct fr_er
         st = find_tasks(&a, args, -1, err);
     for (size_t i = 0; st == FR_OK && i < a.tasks.count; i++) {
         const struct fr_queued_task *t = &a.tasks.items[i];
-        struct fr_task_filter f = {.task_id = t->task_id, .run_id = -1, .days = -1};
+        struct fr_task_filter f = {
+            .task_id = t->task_id, .run_id = -1, .days = -1, .job_id = -1};
         int64_t changed = 0;
 
         if (strcmp(t->state, "failed") == 0)
             st = fr_admin_retry(a.control, &f, &changed, err);
+        else if (args->count > 0 && t->blocked_why[0] != '\0')
+            st = fr_err_set(err, FR_EARG,
+                            "task %lld was %s: retry that, and this one goes on by "
+                            "itself",
+                            (long long)t->task_id, t->blocked_why);
         else if (args->count > 0)
             st = fr_err_set(
                 err, FR_EARG, "task %lld is %s, not failed: there is nothing to retry%s",
@@ -193,7 +214,7 @@ int command_retry(struct fr_settings *s, struct fr_arguments *args, struct fr_er
 static fr_status choose_groups(struct admin *a, struct fr_queued_tasks *all,
                                struct fr_err *err)
 {
-    struct fr_task_filter everything = {-1, -1, -1};
+    struct fr_task_filter everything = {-1, -1, -1, -1};
     bool any = false;
     fr_status st = FR_OK;
 
@@ -256,7 +277,7 @@ int command_reset(struct fr_settings *s, struct fr_arguments *args, struct fr_er
         bool changed = false;
         int64_t rows = 0;
 
-        if (args->count == 0 && strcmp(t->server, s->server) != 0)
+        if (args->count == 0 && (strcmp(t->server, s->server) != 0 || is_on_failure(t)))
             continue;
         /* its run would take it again at once, before anybody could take its rows out */
         if (strcmp(t->state, "active") == 0) {
@@ -295,12 +316,14 @@ int command_cancel(struct fr_settings *s, struct fr_arguments *args, struct fr_e
         st = find_tasks(&a, args, -1, err);
     for (size_t i = 0; st == FR_OK && i < a.tasks.count; i++) {
         const struct fr_queued_task *t = &a.tasks.items[i];
-        bool over = strcmp(t->state, "done") == 0 || strcmp(t->state, "cancelled") == 0;
+        bool over = strcmp(t->state, "done") == 0 || strcmp(t->state, "cancelled") == 0 ||
+                    strcmp(t->state, "skipped") == 0;
         bool changed = false;
         char why[120];
         int64_t rows = 0;
 
-        if (args->count == 0 && (over || strcmp(t->server, s->server) != 0))
+        if (args->count == 0 &&
+            (over || strcmp(t->server, s->server) != 0 || is_on_failure(t)))
             continue;
         if (over) {
             st = fr_err_set(err, FR_EARG, "task %lld is %s already",
@@ -308,8 +331,11 @@ int command_cancel(struct fr_settings *s, struct fr_arguments *args, struct fr_e
             break;
         }
         st = close_head(&a, t, false, &rows, err);
-        snprintf(why, sizeof why, "cancelled; %lld rows of it stay in the table",
-                 (long long)rows);
+        if (is_phase(t))
+            snprintf(why, sizeof why, "cancelled");
+        else
+            snprintf(why, sizeof why, "cancelled; %lld rows of it stay in the table",
+                     (long long)rows);
         if (st == FR_OK)
             st = fr_admin_cancel(a.control, t, why, &changed, err);
         if (st == FR_OK && changed)
@@ -329,7 +355,7 @@ int command_cancel(struct fr_settings *s, struct fr_arguments *args, struct fr_e
 static bool is_over(const struct fr_queued_task *t)
 {
     return strcmp(t->state, "done") == 0 || strcmp(t->state, "failed") == 0 ||
-           strcmp(t->state, "cancelled") == 0;
+           strcmp(t->state, "cancelled") == 0 || strcmp(t->state, "skipped") == 0;
 }
 
 int command_purge(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err)
@@ -362,6 +388,11 @@ int command_purge(struct fr_settings *s, struct fr_arguments *args, struct fr_er
             st = fr_admin_forget(a.control, t, &changed, err);
         if (st == FR_OK && changed)
             note(&a, t, rows);
+        else if (st == FR_OK && args->count > 0)
+            st = fr_err_set(err, FR_EARG,
+                            "task %lld belongs to job %lld, some of whose tasks are not "
+                            "over",
+                            (long long)t->task_id, (long long)t->job_id);
     }
     if (st == FR_OK && args->count == 0)
         st = fr_admin_forget_runs(a.control, days, &forgotten, err);

@@ -1,20 +1,51 @@
 /* fullrack run, spawnmany, start: drain the queue with a rack of workers. */
 #include "app/command.h"
 #include "app/open.h"
+#include "app/runjob.h"
 #include "base/log.h"
 #include "base/num.h"
 #include "rack/coordinator.h"
 
 #include <stdio.h>
 
+/* The run file's tables are in the queue afterwards, and its run-wide options in s. */
+static fr_status queue_run_file(struct fr_settings *s, struct fr_err *err)
+{
+    struct run_job job = {0};
+    json_t *added = json_array();
+    fr_status st;
+
+    if (s->run_id > 0)
+        st =
+            fr_err_set(err, FR_EARG,
+                       "--file begins a run of its own: not with --run-id (queue it with "
+                       "`fullrack add --from %s`)",
+                       s->run_file);
+    else
+        st = run_job_queue(s, true, &job, added, err);
+    if (st == FR_OK && !s->quiet && job.pending > 0)
+        fprintf(stderr, "going on with job %lld: %lld task%s not over\n",
+                (long long)job.job_id, (long long)job.pending,
+                job.pending == 1 ? " is" : "s are");
+    else if (st == FR_OK && !s->quiet)
+        fprintf(stderr, "%zu task%s queued as job %lld\n", json_array_size(added),
+                json_array_size(added) == 1 ? "" : "s", (long long)job.job_id);
+    json_decref(added);
+    s->job_id = job.job_id;
+    return st;
+}
+
 int command_run(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err)
 {
     struct fr_result result = {0};
     int exit_status = 1;
-    fr_status st;
+    fr_status st = FR_OK;
 
     (void)args;
-    st = open_settings(s, err);
+    if (s->run_file != NULL)
+        st = queue_run_file(s, err);
+    if (st == FR_OK)
+        st = open_settings(s, err);
     if (st == FR_OK)
         st = fr_result_init(&result, err);
     if (st == FR_OK)

@@ -19,11 +19,20 @@ static const struct section sections[] = {
     {"paused", "paused runs",
      "SELECT run_id, pause_reason, paused_at FROM dbo.run WHERE pause_reason IS NOT NULL "
      "AND end_time IS NULL"},
+    {"job", "last run file",
+     "SELECT g.job_id, g.target_table, CASE WHEN g.role = 'load' THEN 'load' ELSE g.role "
+     "+ ' ' + CONVERT(varchar(10), g.number) END AS step, g.state, COUNT(q.task_id) AS "
+     "tasks, COALESCE(SUM(CASE WHEN q.state = 'done' THEN 1 ELSE 0 END), 0) AS done FROM "
+     "dbo.work_group AS g LEFT JOIN dbo.work_queue AS q ON q.group_id = g.group_id WHERE "
+     "g.job_id = (SELECT MAX(job_id) FROM dbo.job) GROUP BY g.group_id, g.job_id, "
+     "g.target_table, g.role, g.number, g.state ORDER BY g.group_id"},
     {"tasks", "last tasks",
-     "SELECT TOP (20) task_id, state, source, range_start, range_end, target_table, "
+     "SELECT TOP (20) task_id, state, kind, source, range_start, range_end, "
+     "target_table, "
      "attempts, rows_loaded, "
      "rows_rejected, duration_ms, "
-     "scheduler_id, worker, last_error FROM dbo.work_queue ORDER BY task_id DESC"},
+     "scheduler_id, worker, messages, last_error FROM dbo.work_queue ORDER BY task_id "
+     "DESC"},
     {"schedulers", "schedulers",
      "SELECT scheduler_id, CASE WHEN claim_token IS NULL THEN 'free' ELSE 'used' END AS "
      "state, worker, host, spid, "
@@ -55,12 +64,22 @@ static fr_status take_row(void *ctx, const struct fr_sql_row *row, struct fr_err
     return FR_OK;
 }
 
-/* Of a task that is no range it says nothing. */
-static bool is_start_of_whole(const char *key, const json_t *row)
+/* Of a task that is no range, or an ordinary load, it says nothing. */
+static bool says_nothing(const char *key, const json_t *row)
 {
-    return strcmp(key, "range_start") == 0 &&
-           json_integer_value(json_object_get(row, key)) == 0 &&
-           json_is_null(json_object_get(row, "range_end"));
+    const json_t *v = json_object_get(row, key);
+
+    return json_is_null(v) ||
+           (strcmp(key, "range_start") == 0 && json_integer_value(v) == 0 &&
+            json_is_null(json_object_get(row, "range_end"))) ||
+           (strcmp(key, "kind") == 0 && strcmp(json_string_value(v), "load") == 0);
+}
+
+static void print_on_one_line(const char *text)
+{
+    fputs("  ", stdout);
+    for (; *text != '\0'; text++)
+        putchar(*text == '\n' ? ' ' : *text);
 }
 
 static void print_table(const struct section *s, json_t *rows)
@@ -74,15 +93,28 @@ static void print_table(const struct section *s, json_t *rows)
     {
         json_object_foreach(row, key, value)
         {
-            if (json_is_null(value) || is_start_of_whole(key, row))
+            if (says_nothing(key, row))
                 continue;
             if (json_is_integer(value))
                 printf("  %s %lld", key, (long long)json_integer_value(value));
             else
-                printf("  %s", json_string_value(value));
+                print_on_one_line(json_string_value(value));
         }
         putchar('\n');
     }
+}
+
+static void print_queue(const struct fr_queue_state *q)
+{
+    printf("queue: ");
+    if (q->waiting > 0)
+        printf("%lld waiting, ", (long long)q->waiting);
+    printf("%lld ready, %lld active, %lld done, %lld failed, %lld cancelled",
+           (long long)q->ready, (long long)q->active, (long long)q->done,
+           (long long)q->failed, (long long)q->cancelled);
+    if (q->skipped > 0)
+        printf(", %lld skipped", (long long)q->skipped);
+    putchar('\n');
 }
 
 static fr_status show(struct fr_settings *s, struct fr_control *control,
@@ -94,14 +126,13 @@ static fr_status show(struct fr_settings *s, struct fr_control *control,
 
     if (st != FR_OK)
         return st;
-    doc =
-        json_pack("{s:{s:I, s:I, s:I, s:I, s:I}}", "queue", "ready", (json_int_t)q.ready,
-                  "active", (json_int_t)q.active, "done", (json_int_t)q.done, "failed",
-                  (json_int_t)q.failed, "cancelled", (json_int_t)q.cancelled);
+    doc = json_pack("{s:{s:I, s:I, s:I, s:I, s:I, s:I, s:I}}", "queue", "waiting",
+                    (json_int_t)q.waiting, "ready", (json_int_t)q.ready, "active",
+                    (json_int_t)q.active, "done", (json_int_t)q.done, "failed",
+                    (json_int_t)q.failed, "cancelled", (json_int_t)q.cancelled, "skipped",
+                    (json_int_t)q.skipped);
     if (!s->json)
-        printf("queue: %lld ready, %lld active, %lld done, %lld failed, %lld cancelled\n",
-               (long long)q.ready, (long long)q.active, (long long)q.done,
-               (long long)q.failed, (long long)q.cancelled);
+        print_queue(&q);
     for (size_t i = 0; st == FR_OK && i < sizeof sections / sizeof sections[0]; i++) {
         json_t *rows = json_array();
 

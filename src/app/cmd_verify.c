@@ -193,6 +193,12 @@ static fr_status ledger_of(const struct fr_queued_task *t, char *out, size_t out
     return st;
 }
 
+/* Of this server; a phase has no rows to account for. */
+static bool is_load(const struct verify *v, const struct fr_queued_task *t)
+{
+    return strcmp(t->server, v->settings->server) == 0 && strcmp(t->kind, "load") == 0;
+}
+
 /* A place: the database and ledger of the tasks from `first` on that share it; their
  * `options` are emptied, as the sign that they are looked at. */
 static fr_status verify_place(struct verify *v, struct fr_queued_tasks *tasks,
@@ -216,7 +222,7 @@ static fr_status verify_place(struct verify *v, struct fr_queued_tasks *tasks,
         struct fr_queued_task *t = &tasks->items[i];
         char other[2 * FR_LEDGER_NAME_BYTES];
 
-        if (t->options[0] == '\0' || strcmp(t->database, database) != 0)
+        if (t->options[0] == '\0' || strcmp(t->database, database) != 0 || !is_load(v, t))
             continue;
         st = ledger_of(t, other, sizeof other, err);
         if (st != FR_OK || strcmp(other, ledger) != 0)
@@ -248,12 +254,31 @@ static fr_status verify_claims(struct verify *v, struct fr_err *err)
     return st;
 }
 
+static fr_status take_difference(void *ctx, const struct fr_sql_row *row,
+                                 struct fr_err *err)
+{
+    struct verify *v = ctx;
+
+    (void)err;
+    if (row->columns == 1 && row->values[0] != NULL)
+        say(v->differences, "%s", row->values[0]);
+    return FR_OK;
+}
+
+/* What follows from the states of tasks has followed; nothing waits for what is there. */
+static fr_status verify_jobs(struct verify *v, struct fr_err *err)
+{
+    return fr_control_run(v->control, fr_stmt_job_differences, NULL, 0, take_difference,
+                          v, err);
+}
+
 static fr_status verify_all(struct verify *v, struct fr_err *err)
 {
     struct fr_task_filter everything = {
         .task_id = -1,
         .run_id = v->settings->run_id > 0 ? v->settings->run_id : -1,
-        .days = -1};
+        .days = -1,
+        .job_id = v->settings->job_id > 0 ? v->settings->job_id : -1};
     struct fr_queued_tasks tasks = {0};
     fr_status st = fr_admin_list(v->control, &everything, &tasks, err);
 
@@ -261,7 +286,7 @@ static fr_status verify_all(struct verify *v, struct fr_err *err)
         struct fr_queued_task *t = &tasks.items[i];
         char ledger[2 * FR_LEDGER_NAME_BYTES];
 
-        if (t->options[0] == '\0' || strcmp(t->server, v->settings->server) != 0)
+        if (t->options[0] == '\0' || !is_load(v, t))
             continue;
         st = ledger_of(t, ledger, sizeof ledger, err);
         if (st == FR_OK && ledger[0] == '\0')
@@ -271,8 +296,10 @@ static fr_status verify_all(struct verify *v, struct fr_err *err)
             st = verify_place(v, &tasks, i, ledger, err);
     }
     for (size_t i = 0; i < tasks.count; i++)
-        v->tasks += strcmp(tasks.items[i].server, v->settings->server) == 0 ? 1 : 0;
+        v->tasks += is_load(v, &tasks.items[i]) ? 1 : 0;
     fr_admin_list_free(&tasks);
+    if (st == FR_OK)
+        st = verify_jobs(v, err);
     return st == FR_OK ? verify_claims(v, err) : st;
 }
 

@@ -6,7 +6,9 @@ fullrack_SOURCES = \
 	src/app/sources.c src/app/sources.h \
 	src/app/cut.c src/app/cut.h \
 	src/app/lineitem.c src/app/lineitem.h \
+	src/app/enqueue.c src/app/enqueue.h \
 	src/app/runtables.c src/app/runtables.h \
+	src/app/runjob.c src/app/runjob.h \
 	src/app/cmd_add.c \
 	src/app/cmd_config.c \
 	src/app/cmd_check.c src/app/check.h \

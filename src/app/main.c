@@ -15,9 +15,11 @@ enum {
 };
 
 static const struct command commands[] = {
-    {"add", "TABLE FILE...", "queue one task per file",
-     "  fullrack add -S db1 -U etl -d sales dbo.lineitem '/data/lineitem.*.tbl' -t '|'\n",
-     CONTROL | FR_GROUP_LOAD | FR_GROUP_QUEUE | FR_GROUP_SPLIT, 2, SIZE_MAX, command_add},
+    {"add", "TABLE FILE... | --from FILE", "queue one task per file, or a run file",
+     "  fullrack add -S db1 -U etl -d sales dbo.lineitem '/data/lineitem.*.tbl' -t '|'\n"
+     "  fullrack add --from nightly.json\n",
+     CONTROL | FR_GROUP_LOAD | FR_GROUP_QUEUE | FR_GROUP_SPLIT | FR_GROUP_ADD_FROM, 0,
+     SIZE_MAX, command_add},
     {"cancel", "[TASK...]", "stop tasks; what they committed stays",
      "  fullrack cancel 17 18 -S db1 -U etl\n", CONTROL | FR_GROUP_TASKS, 0, SIZE_MAX,
      command_cancel},
@@ -55,7 +57,8 @@ static const struct command commands[] = {
      "  fullrack retry -S db1 -U etl\n", CONTROL | FR_GROUP_TASKS, 0, SIZE_MAX,
      command_retry},
     {"run", "", "drain the queue with one worker per scheduler",
-     "  fullrack run -S db1 -U etl -d sales\n", RUN, 0, 0, command_run},
+     "  fullrack run -S db1 -U etl -d sales\n  fullrack run --file nightly.json\n",
+     RUN | FR_GROUP_RUN_FILE, 0, 0, command_run},
     {"spawnmany", "[NAME] N", "run with N workers; NAME is ignored", "  spawnmany 96\n",
      RUN, 1, 2, command_spawnmany},
     {"start", "RUN", "raise the start signal of a run begun with --no-start",

@@ -36,6 +36,8 @@ struct fr_connect {
     uint32_t login_timeout_ms; /* 0 = none */
     uint32_t statement_timeout_ms; /* silence of the server for so long; 0 = none */
     bool for_bulk;
+    bool is_patient; /* statement_timeout_ms is longer than that of the process's other
+                        connections (db-lib has one for all) */
 };
 
 /* The encryption to insist on.  Whoever names a CA wants to know whom he talks to: a

@@ -82,6 +82,13 @@ struct fr_sql {
      * is NULL then.  The caller's to set. */
     fr_sql_row_fn columns;
     void *columns_ctx;
+    /* NULL, or told of what the server says besides results and errors: PRINT, warnings.
+     * The caller's to set. */
+    void (*message)(void *ctx, const char *text);
+    void *message_ctx;
+    /* Rows that statements without a result changed, added up; the caller's to set to 0.
+     */
+    int64_t changed_rows;
     int spid;  /* the server's session id */
     bool lost; /* the connection is gone: only close is allowed */
 };

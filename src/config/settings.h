@@ -58,6 +58,8 @@ struct fr_settings {
     /* queue and runs */
     int64_t priority;
     int64_t max_attempts;
+    int64_t max_per_table; /* 0 = any number of loads of a table */
+    char *run_file;        /* run, add: a JSON document of tables */
     bool again;
     bool unchecked;  /* add: neither files nor table are looked at */
     int64_t workers; /* 0 = rows of scheduler_use, else CPUs */
@@ -65,12 +67,14 @@ struct fr_settings {
     int64_t start_timeout_s;
     int64_t lease_s;
     int64_t retry_for_s;
+    int64_t phase_timeout_s; /* 0 = never */
     bool client_pin;
     bool no_start;
     int64_t run_id;
     char *host_name; /* NULL = gethostname() */
     /* retry, reset, cancel, purge, status */
     bool all;
+    int64_t job_id;          /* 0 = none; of run: its run file's */
     int64_t older_than_days; /* -1 = the command's default */
     int64_t watch_s;         /* 0 = once */
     int64_t ipc_fd;          /* -1 = not a coordinator's child */
@@ -106,7 +110,9 @@ enum fr_option_group {
     FR_GROUP_WATCH = 131072, /* status */
     FR_GROUP_SPLIT = 262144, /* load, add */
     FR_GROUP_CHECK = 524288,
-    FR_GROUP_TASK = 1048576 /* internal: of one task alone */
+    FR_GROUP_TASK = 1048576,     /* internal: of one task alone */
+    FR_GROUP_RUN_FILE = 2097152, /* run */
+    FR_GROUP_ADD_FROM = 4194304  /* add */
 };
 
 struct fr_arguments {

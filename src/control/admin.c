@@ -24,6 +24,10 @@ enum task_column {
     A_REJECTED,
     A_SKIPPED,
     A_TRUNCATE_GROUP,
+    A_KIND,
+    A_JOB_ID,
+    A_ROLE,
+    A_BLOCKED_WHY,
     A_COLUMNS
 };
 
@@ -77,16 +81,21 @@ static fr_status take_task(void *ctx, const struct fr_sql_row *row, struct fr_er
         .database = strdup(text(row, A_DATABASE)),
         .table = strdup(text(row, A_TABLE)),
         .options = strdup(text(row, A_OPTIONS)),
+        .job_id = number(row, A_JOB_ID),
+        .blocked_why = strdup(text(row, A_BLOCKED_WHY)),
     };
     fr_range_text(t->range_start, t->range_end, range);
     if (asprintf(&t->shown, "%s%s", text(row, A_SOURCE), range) < 0)
         t->shown = NULL;
     snprintf(t->load_id, sizeof t->load_id, "%s", text(row, A_LOAD_ID));
     snprintf(t->state, sizeof t->state, "%s", text(row, A_STATE));
+    snprintf(t->kind, sizeof t->kind, "%s", text(row, A_KIND));
+    snprintf(t->role, sizeof t->role, "%s", text(row, A_ROLE));
     snprintf(t->truncate_group, sizeof t->truncate_group, "%s",
              text(row, A_TRUNCATE_GROUP));
     if (t->source == NULL || t->server == NULL || t->database == NULL ||
-        t->table == NULL || t->options == NULL || t->shown == NULL)
+        t->table == NULL || t->options == NULL || t->blocked_why == NULL ||
+        t->shown == NULL)
         return fr_err_set(err, FR_ENOMEM, "no memory for the queue's tasks");
     return FR_OK;
 }
@@ -97,6 +106,7 @@ fr_status fr_admin_list(struct fr_control *c, const struct fr_task_filter *f,
     struct fr_sql_param params[] = {
         fr_sql_in_or_null("@task_id", FR_SQL_BIGINT, f->task_id),
         fr_sql_in_or_null("@run_id", FR_SQL_BIGINT, f->run_id),
+        fr_sql_in_or_null("@job_id", FR_SQL_BIGINT, f->job_id),
         fr_sql_in_or_null("@days", FR_SQL_INT, f->days),
     };
 
@@ -112,6 +122,7 @@ void fr_admin_list_free(struct fr_queued_tasks *list)
         free(list->items[i].database);
         free(list->items[i].table);
         free(list->items[i].options);
+        free(list->items[i].blocked_why);
         free(list->items[i].shown);
     }
     free(list->items);

@@ -1,5 +1,6 @@
 /*
- * admin.h - what people do to the queue: retry, reset, cancel, purge.
+ * admin.h - what people do to the queue: retry, reset, cancel, purge.  What follows for
+ * tasks that wait for one another follows in the procedures.
  *
  * Each changes a task only as it was seen (its load id): one that was reset meanwhile is
  * left alone.  reset, cancel and purge of a task that somebody claimed come after its
@@ -18,8 +19,12 @@ struct fr_queued_task {
     char load_id[FR_GUID_TEXT_BYTES];
     char truncate_group[FR_GUID_TEXT_BYTES]; /* "" = none */
     char state[12];
+    char kind[16];  /* load, query */
+    char role[12];  /* of its group; "" = it has none */
+    int64_t job_id; /* of its group; -1 = none */
     char *source, *server, *database, *table, *options;
-    char *shown; /* source and range, for people */
+    char *blocked_why; /* it was cancelled because another failed; "" = it was not */
+    char *shown;       /* source and range, for people */
 };
 struct fr_queued_tasks {
     struct fr_queued_task *items;
@@ -27,7 +32,7 @@ struct fr_queued_tasks {
 };
 /* Numbers below 0 do not narrow.  days: ended (or was queued) more than so long ago. */
 struct fr_task_filter {
-    int64_t task_id, run_id, days;
+    int64_t task_id, run_id, days, job_id;
 };
 
 /* Adds to `out`, by task_id. */

@@ -12,7 +12,7 @@
 #define FR_CONTROL_SCHEMA "fullrack"
 enum { MAX_SCRIPT_BYTES = 1 << 18 };
 /* The last version sql/control_tables.sql makes. */
-enum { CONTROL_VERSION = 3 };
+enum { CONTROL_VERSION = 4 };
 /* Sweeping takes the claim's index before the row, the end of a task the row before it.
  */
 enum { DEADLOCK_VICTIM = 1205, DEADLOCK_TRIES = 5, IDLE_CHECK_MS = 2000 };
@@ -163,6 +163,12 @@ static fr_status work_once(struct fr_control *c, struct control_work *w, const c
     return fr_sql_run(c->session, sql, pass_row, w, err);
 }
 
+bool control_is_deadlock_victim(fr_status st, const struct fr_err *err, int tries)
+{
+    return st == FR_EDB && err != NULL && err->server_number == DEADLOCK_VICTIM &&
+           tries < DEADLOCK_TRIES;
+}
+
 /* Locked and reconnecting; a deadlock's victim, whose work is undone and who is not to
  * blame, tries again. */
 static fr_status work(struct fr_control *c, struct control_work *w, struct fr_err *err)
@@ -179,8 +185,7 @@ static fr_status work(struct fr_control *c, struct control_work *w, struct fr_er
     pthread_mutex_lock(&c->lock);
     for (int tries = 1; st == FR_OK; tries++) {
         st = work_once(c, w, c->own_schema ? fr_buf_text(&renamed) : w->sql, err);
-        if (st != FR_EDB || err->server_number != DEADLOCK_VICTIM || w->rows ||
-            tries == DEADLOCK_TRIES || c->in_transaction)
+        if (!control_is_deadlock_victim(st, err, tries) || w->rows || c->in_transaction)
             break;
         st = FR_OK;
     }
@@ -265,6 +270,13 @@ static fr_status run_script(struct fr_sql *s, const char *name, const char *scri
 
 fr_status fr_control_install(struct fr_sql *s, bool own_schema, struct fr_err *err)
 {
+    /* in this order: what is called comes first */
+    static const struct {
+        const char *name, *text;
+    } scripts[] = {{"sql/control_tables.sql", fr_script_control_tables},
+                   {"sql/control_jobs.sql", fr_script_control_jobs},
+                   {"sql/control_procedures.sql", fr_script_control_procedures},
+                   {"sql/control_admin.sql", fr_script_control_admin}};
     bool has_own;
     fr_status st;
 
@@ -279,11 +291,8 @@ fr_status fr_control_install(struct fr_sql *s, bool own_schema, struct fr_err *e
              : FR_OK;
     if (st != FR_OK)
         return fr_err_wrap(err, "making the schema " FR_CONTROL_SCHEMA);
-    st = run_script(s, "sql/control_tables.sql", fr_script_control_tables, own_schema,
-                    err);
-    if (st == FR_OK)
-        st = run_script(s, "sql/control_procedures.sql", fr_script_control_procedures,
-                        own_schema, err);
+    for (size_t i = 0; st == FR_OK && i < COUNT_OF(scripts); i++)
+        st = run_script(s, scripts[i].name, scripts[i].text, own_schema, err);
     return st;
 }
 

@@ -3,6 +3,7 @@
 #define FR_CONTROL_CONTROL_PRIV_H
 
 #include "control/control.h"
+#include "control/queue.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -12,5 +13,19 @@ fr_status control_call(struct fr_control *c, const char *procedure,
 fr_status control_call_row(struct fr_control *c, const char *procedure,
                            struct fr_sql_param *params, size_t count,
                            struct fr_sql_one *row, struct fr_err *err);
+
+/* The database's own error for a transaction that was undone in favour of others: the
+ * whole of it may be tried again. */
+bool control_is_deadlock_victim(fr_status st, const struct fr_err *err, int tries);
+
+/* queue.c */
+fr_status queue_check_task(const struct fr_new_task *t, struct fr_err *err);
+/* group_id, limit_id: 0 = none.  In a transaction. */
+fr_status queue_add_task(struct fr_control *c, const struct fr_new_task *t,
+                         int64_t group_id, int64_t limit_id, struct fr_added_task *out,
+                         struct fr_err *err);
+/* *limit_id: of the task's table, 0 = it has none. */
+fr_status queue_set_limit(struct fr_control *c, const struct fr_new_task *t,
+                          int64_t *limit_id, struct fr_err *err);
 
 #endif

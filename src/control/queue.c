@@ -8,12 +8,7 @@
 
 /* A text parameter of db-lib is Unicode only up to 4,000 bytes (longer ones go in
  * pieces); a claimed task is to fit FR_TASK_TEXT_BYTES. */
-enum {
-    PIECE_BYTES = 3900,
-    MAX_OPTIONS_BYTES = 28 * 1000,
-    DEADLOCK_VICTIM = 1205,
-    ADD_TRIES = 5
-};
+enum { PIECE_BYTES = 3900, MAX_OPTIONS_BYTES = 28 * 1000 };
 
 /* One for all ranges of a source: 0 stands where the range's begin stood. */
 static uint64_t source_key(const struct fr_new_task *t)
@@ -28,7 +23,7 @@ static uint64_t source_key(const struct fr_new_task *t)
 
 /* A procedure's parameter cuts what is too long without a word, and a claim's row must
  * fit a task's text. */
-static fr_status check_lengths(const struct fr_new_task *t, struct fr_err *err)
+fr_status queue_check_task(const struct fr_new_task *t, struct fr_err *err)
 {
     const struct {
         const char *what, *text;
@@ -62,8 +57,9 @@ static size_t piece_bytes(const char *p)
     return n;
 }
 
-static fr_status append_options(struct fr_control *c, int64_t task_id, const char *p,
-                                struct fr_err *err)
+/* What is too long for one parameter, by a procedure that appends a piece. */
+static fr_status append(struct fr_control *c, const char *procedure, int64_t task_id,
+                        const char *p, struct fr_err *err)
 {
     fr_status st = FR_OK;
 
@@ -75,19 +71,20 @@ static fr_status append_options(struct fr_control *c, int64_t task_id, const cha
 
         memcpy(piece, p, n);
         piece[n] = '\0';
-        st = control_call(c, "dbo.sp_append_options", params, COUNT_OF(params), err);
+        st = control_call(c, procedure, params, COUNT_OF(params), err);
         p += n;
     }
     return st;
 }
 
-static fr_status add_one(struct fr_control *c, const struct fr_new_task *t,
-                         struct fr_added_task *out, struct fr_err *err)
+fr_status queue_add_task(struct fr_control *c, const struct fr_new_task *t,
+                         int64_t group_id, int64_t limit_id, struct fr_added_task *out,
+                         struct fr_err *err)
 {
     char piece[PIECE_BYTES + 1];
     size_t n = piece_bytes(t->options);
     struct fr_sql_param params[] = {
-        fr_sql_in_text("@kind", "load"),
+        fr_sql_in_text("@kind", t->kind == NULL ? "load" : t->kind),
         fr_sql_in_text("@source", t->source),
         fr_sql_in_i64("@source_key", (int64_t)source_key(t)),
         fr_sql_in_i64("@range_start", t->range_start),
@@ -102,6 +99,8 @@ static fr_status add_one(struct fr_control *c, const struct fr_new_task *t,
         fr_sql_in_bit("@again", t->again),
         fr_sql_out("@task_id", FR_SQL_BIGINT),
         fr_sql_out("@added", FR_SQL_BIT),
+        fr_sql_in_or_null("@group_id", FR_SQL_BIGINT, group_id > 0 ? group_id : -1),
+        fr_sql_in_or_null("@limit_id", FR_SQL_BIGINT, limit_id > 0 ? limit_id : -1),
     };
     fr_status st;
 
@@ -111,7 +110,29 @@ static fr_status add_one(struct fr_control *c, const struct fr_new_task *t,
     out->task_id = params[13].number;
     out->added = params[14].number != 0;
     if (st == FR_OK && out->added)
-        st = append_options(c, out->task_id, t->options + n, err);
+        st = append(c, "dbo.sp_append_options", out->task_id, t->options + n, err);
+    if (st == FR_OK && out->added && t->sql != NULL)
+        st = append(c, "dbo.sp_append_sql", out->task_id, t->sql, err);
+    return st;
+}
+
+fr_status queue_set_limit(struct fr_control *c, const struct fr_new_task *t,
+                          int64_t *limit_id, struct fr_err *err)
+{
+    struct fr_sql_param params[] = {
+        fr_sql_in_text("@target_server", t->server),
+        fr_sql_in_text("@target_database", t->database),
+        fr_sql_in_text("@target_table", t->table),
+        fr_sql_in_int("@max_active", t->max_active),
+        fr_sql_out("@limit_id", FR_SQL_BIGINT),
+    };
+    fr_status st;
+
+    *limit_id = 0;
+    if (t->max_active <= 0)
+        return FR_OK;
+    st = control_call(c, "dbo.sp_set_limit", params, COUNT_OF(params), err);
+    *limit_id = st == FR_OK ? params[4].number : 0;
     return st;
 }
 
@@ -120,13 +141,21 @@ static fr_status add_in_transaction(struct fr_control *c, const struct fr_new_ta
                                     bool *all_added, struct fr_err *err)
 {
     fr_status st = fr_control_begin(c, err);
+    int64_t limit_id = 0;
 
     if (st != FR_OK)
         return st;
     *all_added = true;
+    if (count > 0)
+        st = queue_set_limit(c, &tasks[0], &limit_id, err);
     for (size_t i = 0; st == FR_OK && i < count; i++) {
-        st = add_one(c, &tasks[i], &out[i], err);
+        st = queue_add_task(c, &tasks[i], 0, limit_id, &out[i], err);
         *all_added = *all_added && out[i].added;
+    }
+    if (st == FR_OK && *all_added && limit_id > 0) {
+        struct fr_sql_param params[] = {fr_sql_in_i64("@limit_id", limit_id)};
+
+        st = control_call(c, "dbo.sp_pass_limit", params, 1, err);
     }
     if (st == FR_OK && *all_added)
         st = fr_control_commit(c, err);
@@ -143,13 +172,12 @@ fr_status fr_queue_add(struct fr_control *c, const struct fr_new_task *tasks,
 
     *all_added = false;
     for (size_t i = 0; st == FR_OK && i < count; i++)
-        st = check_lengths(&tasks[i], err);
+        st = queue_check_task(&tasks[i], err);
     if (st != FR_OK)
         return st;
     for (int tries = 1;; tries++) {
         st = add_in_transaction(c, tasks, count, out, all_added, err);
-        if (st != FR_EDB || err == NULL || err->server_number != DEADLOCK_VICTIM ||
-            tries == ADD_TRIES)
+        if (!control_is_deadlock_victim(st, err, tries))
             return st;
     }
 }
@@ -229,6 +257,27 @@ fr_status fr_queue_claim(struct fr_control *c, const struct fr_claimer *who,
 _Static_assert((int)FR_TASK_TEXT_BYTES == (int)FR_SQL_ONE_BYTES,
                "a task keeps the text of its row");
 
+static fr_status take_sql(void *ctx, const struct fr_sql_row *row, struct fr_err *err)
+{
+    struct fr_buf *out = ctx;
+
+    if (row->columns > 0 && row->values[0] != NULL &&
+        !fr_buf_add(out, row->values[0], row->lengths[0]))
+        return fr_err_set(err, FR_ENOMEM, "the SQL of a phase is too long");
+    return FR_OK;
+}
+
+fr_status fr_queue_read_sql(struct fr_control *c, const struct fr_task *t,
+                            struct fr_buf *out, struct fr_err *err)
+{
+    struct fr_sql_param params[] = {fr_sql_in_i64("@task_id", t->task_id)};
+
+    fr_buf_reset(out);
+    return fr_control_run(c,
+                          "SELECT sql_text FROM dbo.work_queue WHERE task_id = @task_id",
+                          params, 1, take_sql, out, err);
+}
+
 fr_status fr_queue_renew(struct fr_control *c, const struct fr_task *t, int64_t lease_s,
                          int64_t rows, int64_t bytes_read, bool *alive,
                          struct fr_err *err)
@@ -275,6 +324,7 @@ fr_status fr_queue_end(struct fr_control *c, const struct fr_task *t,
         fr_sql_in_or_null("@scheduler_id", FR_SQL_INT, r->scheduler_id),
         fr_sql_in_text("@engine", r->engine),
         fr_sql_out("@accepted", FR_SQL_BIT),
+        fr_sql_in_text("@messages", r->messages),
     };
     fr_status st = control_call(c, "dbo.sp_end_work", params, COUNT_OF(params), err);
 
@@ -298,6 +348,7 @@ fr_status fr_queue_fail(struct fr_control *c, const struct fr_task *t,
         fr_sql_in_or_null("@bytes_read", FR_SQL_BIGINT, f->bytes_read),
         fr_sql_in_i64("@client_cpu_ms", f->client_cpu_ms),
         fr_sql_out("@accepted", FR_SQL_BIT),
+        fr_sql_in_text("@messages", f->messages),
     };
     fr_status st = control_call(c, "dbo.sp_fail_work", params, COUNT_OF(params), err);
 
@@ -340,6 +391,8 @@ fr_status fr_queue_state(struct fr_control *c, const char *target_server,
         fr_sql_out("@failed", FR_SQL_BIGINT),
         fr_sql_out("@cancelled", FR_SQL_BIGINT),
         fr_sql_out("@next_ms", FR_SQL_BIGINT),
+        fr_sql_out("@waiting", FR_SQL_BIGINT),
+        fr_sql_out("@skipped", FR_SQL_BIGINT),
     };
     fr_status st = control_call(c, "dbo.sp_queue_state", params, COUNT_OF(params), err);
 
@@ -348,6 +401,8 @@ fr_status fr_queue_state(struct fr_control *c, const char *target_server,
     out->done = params[3].number;
     out->failed = params[4].number;
     out->cancelled = params[5].number;
+    out->waiting = params[7].number;
+    out->skipped = params[8].number;
     out->next_ms = params[6].is_null ? -1 : params[6].number < 0 ? 0 : params[6].number;
     return st;
 }
@@ -364,5 +419,22 @@ fr_status fr_queue_left(struct fr_control *c, const char *target_server, int64_t
 
     *ready = params[1].number;
     *active = params[2].number;
+    return st;
+}
+
+fr_status fr_queue_waiting(struct fr_control *c, const char *target_server,
+                           int64_t *waiting, struct fr_err *err)
+{
+    struct fr_sql_param params[] = {fr_sql_in_text("@server", target_server)};
+    struct fr_sql_one one = {0};
+    fr_status st =
+        fr_control_run(c,
+                       "SELECT COUNT_BIG(*) FROM dbo.work_queue AS q LEFT JOIN "
+                       "dbo.work_group AS g ON g.group_id = q.group_id WHERE "
+                       "q.state = 'waiting' AND q.target_server = @server AND "
+                       "(g.role IS NULL OR g.role <> 'on-failure')",
+                       params, 1, fr_sql_take_one, &one, err);
+
+    *waiting = fr_sql_one_i64(&one, 0, 0);
     return st;
 }

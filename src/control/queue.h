@@ -25,6 +25,8 @@ struct fr_task {
 };
 
 struct fr_new_task {
+    const char *kind; /* NULL = load; query: sql is run */
+    const char *sql;  /* of a query, batches separated by GO; else NULL */
     const char *source, *server, *database, *table, *options;
     int64_t range_start, range_end;
     int64_t priority, max_attempts;
@@ -32,6 +34,8 @@ struct fr_new_task {
                                    NULL = it is not */
     bool again; /* whatever of the source stands in the queue; set for all ranges of one
                    command but the first */
+    int64_t max_active; /* loads of the table that may be active at once, of the tasks
+                           that have such a limit; 0 = no limit */
 };
 struct fr_added_task {
     int64_t task_id;
@@ -54,6 +58,9 @@ struct fr_claimer {
 /* FR_EMPTY: nothing may start now. */
 fr_status fr_queue_claim(struct fr_control *c, const struct fr_claimer *who,
                          struct fr_task *out, struct fr_err *err);
+/* The SQL of a claimed query, added to out. */
+fr_status fr_queue_read_sql(struct fr_control *c, const struct fr_task *t,
+                            struct fr_buf *out, struct fr_err *err);
 /* rows, bytes_read: committed so far; -1 = not yet known. */
 fr_status fr_queue_renew(struct fr_control *c, const struct fr_task *t, int64_t lease_s,
                          int64_t rows, int64_t bytes_read, bool *alive,
@@ -68,6 +75,7 @@ struct fr_task_result {
     int spid, scheduler_id;
     const char *login_time; /* NULL = unknown */
     const char *engine;
+    const char *messages; /* of the server, while a query ran; NULL = none */
 };
 /* *accepted false: the lease was lost.  May be called again when its answer was lost. */
 fr_status fr_queue_end(struct fr_control *c, const struct fr_task *t,
@@ -81,6 +89,7 @@ struct fr_task_failure {
     int64_t backoff_ms;
     int64_t rows, rejected, bytes_read; /* committed; -1 = not known */
     int64_t client_cpu_ms;
+    const char *messages; /* NULL = none */
 };
 fr_status fr_queue_fail(struct fr_control *c, const struct fr_task *t,
                         const struct fr_task_failure *f, bool *accepted,
@@ -93,14 +102,19 @@ fr_status fr_queue_release_dead(struct fr_control *c, const struct fr_worker_id 
                                 const char *why, int64_t *released, struct fr_err *err);
 
 struct fr_queue_state {
-    int64_t ready, active, done, failed, cancelled;
+    int64_t waiting, ready, active, done, failed, cancelled, skipped;
     int64_t next_ms; /* until the next ready task may start; 0 = now, -1 = none waits */
 };
 /* target_server NULL: of all. */
 fr_status fr_queue_state(struct fr_control *c, const char *target_server,
                          struct fr_queue_state *out, struct fr_err *err);
-/* What is not over: costs the same whatever lies behind it in the queue. */
+/* What may be claimed, or is: costs the same whatever lies behind it in the queue, or
+ * waits.  Where neither is, nothing that waits can ever run. */
 fr_status fr_queue_left(struct fr_control *c, const char *target_server, int64_t *ready,
                         int64_t *active, struct fr_err *err);
+/* Tasks that wait for others, but for those that a failure would call; counts them all.
+ */
+fr_status fr_queue_waiting(struct fr_control *c, const char *target_server,
+                           int64_t *waiting, struct fr_err *err);
 
 #endif

@@ -100,6 +100,9 @@ fr_status fr_connect_open(const struct fr_connect *c, struct fr_sql **out,
     s->sql.ops = &fr_db_session_ops;
     fr_buf_init(&s->outputs, FR_DB_MAX_OUTPUT_BYTES);
     dbsetuserdata(s->dbproc, (BYTE *)&s->sink);
+    s->sink.session = &s->sql;
+    s->sink.is_patient = c->is_patient;
+    s->patience_ms = c->statement_timeout_ms;
     set_socket_options(s->dbproc, c->tcp_timeout_ms);
     *out = &s->sql;
     st = c->session_options == NULL

@@ -1,6 +1,8 @@
 #include "db/dblib.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
+#include "base/sql.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -18,6 +20,8 @@ enum {
     MAX_CONF_BYTES = 1 << 20,
     MAX_CONNECTIONS = 256
 };
+/* A message's severity up to which it is information; what each USE says. */
+enum { MAX_INFORMATION = 10, CHANGED_DATABASE = 5701, CHANGED_LANGUAGE = 5703 };
 
 static _Thread_local struct fr_db_sink *open_sink;
 
@@ -40,7 +44,11 @@ void fr_dblib_set_open_sink(struct fr_db_sink *sink)
 
 void fr_db_sink_clear(struct fr_db_sink *sink)
 {
-    memset(sink, 0, sizeof *sink);
+    struct fr_db_sink cleared = {.session = sink->session,
+                                 .is_patient = sink->is_patient,
+                                 .patient_until_ms = sink->patient_until_ms};
+
+    *sink = cleared;
 }
 
 static struct fr_db_sink *sink_of(DBPROCESS *dbproc)
@@ -61,6 +69,8 @@ static int on_library_error(DBPROCESS *dbproc, int severity, int number, int os_
     (void)os_text;
     if (sink == NULL)
         return INT_CANCEL;
+    if (number == SYBETIME && sink->is_patient && fr_clock_ms() < sink->patient_until_ms)
+        return INT_CONTINUE;
     /* "General SQL Server error: check messages": the message handler has the real one */
     if (number != SYBESMSG && sink->library_number == 0) {
         sink->library_number = number;
@@ -83,7 +93,11 @@ static int on_server_message(DBPROCESS *dbproc, DBINT number, int state, int sev
     (void)state;
     (void)server;
     (void)procedure;
-    if (sink == NULL || severity <= 10 || sink->server_number != 0)
+    if (sink != NULL && severity <= MAX_INFORMATION && sink->session != NULL &&
+        sink->session->message != NULL && number != CHANGED_DATABASE &&
+        number != CHANGED_LANGUAGE)
+        sink->session->message(sink->session->message_ctx, text);
+    if (sink == NULL || severity <= MAX_INFORMATION || sink->server_number != 0)
         return 0;
     sink->server_number = number;
     sink->severity = severity;
@@ -248,10 +262,18 @@ static fr_status write_private_conf(const char *ca_file, struct fr_err *err)
     return st;
 }
 
+static bool is_known(const char *server)
+{
+    return known.count > 0 &&
+           (server == NULL || fr_dblib_server_name(server, FR_ENCRYPT_OFF) != NULL);
+}
+
 fr_status fr_dblib_init(const struct fr_dblib_setup *setup, struct fr_err *err)
 {
     fr_status st;
 
+    if (is_known(setup->servers[0]) && is_known(setup->servers[1]))
+        return FR_OK; /* a command that does two things */
     known.count = 0;
     for (size_t i = 0; i < sizeof setup->servers / sizeof setup->servers[0]; i++) {
         const char *server = setup->servers[i];

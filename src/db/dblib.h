@@ -13,6 +13,8 @@
 
 #include <stddef.h>
 
+struct fr_sql; /* base/sql.h */
+
 struct fr_db_sink {
     int32_t server_number; /* first error of the server (severity > 10), 0 = none */
     int32_t severity;
@@ -23,6 +25,11 @@ struct fr_db_sink {
     char library_text[200];
     bool timed_out;
     bool dead; /* the connection is gone */
+    /* of the connection, not of a call: */
+    struct fr_sql *session; /* told of the server's messages; NULL = not yet open */
+    bool is_patient;        /* db-lib's time-out is for the whole process; this one
+                               connection waits until patient_until_ms (fr_clock_ms()) */
+    uint64_t patient_until_ms;
 };
 
 /* What db-lib is told once for the whole process; borrowed for the call. */
@@ -34,7 +41,8 @@ struct fr_dblib_setup {
     const char *ca_file;          /* PEM; NULL = certificates are not checked */
 };
 
-/* Prepare db-lib for this process; to be called once before any thread. */
+/* Prepare db-lib for this process; to be called before any thread.  Once more with the
+ * same servers is nothing. */
 fr_status fr_dblib_init(const struct fr_dblib_setup *setup, struct fr_err *err);
 
 /*
@@ -57,6 +65,7 @@ bool fr_dblib_is_conf_name(const char *server);
 
 /* The sink for connections being opened by this thread; NULL = none. */
 void fr_dblib_set_open_sink(struct fr_db_sink *sink);
+/* Before a call: forget the last one's errors. */
 void fr_db_sink_clear(struct fr_db_sink *sink);
 
 /* Turn what the sink holds into an error; `what` says what was being done. */

@@ -1,5 +1,6 @@
 #include "db/session_priv.h"
 
+#include "base/clock.h"
 #include "base/num.h"
 #include "base/sql_text.h"
 
@@ -205,6 +206,8 @@ static fr_status read_results(struct db_session *s, fr_sql_row_fn row, void *ctx
         st = read_rows(s, row, ctx, err);
         if (affected != NULL && DBCOUNT(s->dbproc) >= 0)
             *affected = DBCOUNT(s->dbproc);
+        if (dbnumcols(s->dbproc) == 0 && DBCOUNT(s->dbproc) > 0)
+            s->sql.changed_rows += DBCOUNT(s->dbproc);
         if (st != FR_OK) {
             dbcancel(s->dbproc);
             return st;
@@ -235,6 +238,8 @@ static fr_status begin_call(struct db_session *s, struct fr_err *err)
     if (s->sql.lost)
         return fr_err_set(err, FR_ELOST, "the connection was lost");
     fr_db_sink_clear(&s->sink);
+    s->sink.patient_until_ms =
+        s->patience_ms == 0 ? UINT64_MAX : fr_clock_ms() + s->patience_ms;
     s->broke_off = false;
     return FR_OK;
 }

@@ -13,6 +13,7 @@ struct db_session {
     struct fr_db_sink sink;
     bool broke_off; /* a call of db-lib failed; the sink says why, or nobody does */
     bool encrypted;
+    uint32_t patience_ms;  /* 0 = for ever; of a sink that is_patient */
     struct fr_buf outputs; /* texts of the last call's output parameters */
 };
 

@@ -25,10 +25,13 @@ extern const char fr_stmt_ledger_heads[];
 extern const char fr_stmt_ledger_ranges[];
 extern const char fr_stmt_queue_tasks[];
 extern const char fr_stmt_active_tasks[];
+extern const char fr_stmt_job_differences[];
 
 /* Scripts of several batches, separated by GO. */
 extern const char fr_script_control_tables[];
+extern const char fr_script_control_jobs[];
 extern const char fr_script_control_procedures[];
+extern const char fr_script_control_admin[];
 extern const char fr_script_ledger[];
 
 #endif

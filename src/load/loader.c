@@ -1,6 +1,5 @@
 #include "load/loader_priv.h"
 
-#include "db/statements.h"
 #include "load/layout.h"
 #include "load/ranges.h"
 
@@ -45,25 +44,6 @@ const char *loader_row_text(const struct loader *l, int64_t row,
     return out;
 }
 
-/* The session's own figures; a server without the view, or without the right, leaves them
- * at -1. */
-static bool read_counters(struct fr_sql *s, int64_t out[4], char *login_time,
-                          size_t login_bytes)
-{
-    struct fr_sql_one one = {0};
-
-    for (size_t i = 0; i < 4; i++)
-        out[i] = -1;
-    if (fr_sql_run(s, fr_stmt_session_counters, fr_sql_take_one, &one, NULL) != FR_OK ||
-        !one.found)
-        return false;
-    for (size_t i = 0; i < 4; i++)
-        out[i] = fr_sql_one_i64(&one, i, -1);
-    if (one.columns > 4 && one.values[4] != NULL)
-        snprintf(login_time, login_bytes, "%s", one.values[4]);
-    return true;
-}
-
 fr_status loader_open_session(struct loader *l, struct fr_err *err)
 {
     if (*l->session != NULL && (*l->session)->lost)
@@ -75,8 +55,9 @@ fr_status loader_open_session(struct loader *l, struct fr_err *err)
             return st;
     }
     l->result->spid = (*l->session)->spid;
-    read_counters(*l->session, l->counters_before, l->result->login_time,
-                  sizeof l->result->login_time);
+    (void)fr_counters_read(*l->session, &l->counters_before);
+    snprintf(l->result->login_time, sizeof l->result->login_time, "%s",
+             l->counters_before.login_time);
     return FR_OK;
 }
 
@@ -196,7 +177,7 @@ static fr_status load_from_head(struct loader *l, struct fr_err *err)
 static void fill_result(struct loader *l, uint64_t cpu_before, uint64_t started_ms)
 {
     struct fr_load_result *r = l->result;
-    int64_t after[4];
+    struct fr_counters spent;
 
     r->rows = l->head.rows;
     r->rejected = l->head.rejected;
@@ -212,15 +193,15 @@ static void fill_result(struct loader *l, uint64_t cpu_before, uint64_t started_
     r->duration_ms = (int64_t)(fr_clock_ms() - started_ms);
     r->scheduler_id = atomic_load(&l->job->progress->scheduler_id);
     r->scheduler_moves = atomic_load(&l->job->progress->scheduler_moves);
-    if (*l->session == NULL ||
-        !read_counters(*l->session, after, r->login_time, sizeof r->login_time))
+    if (*l->session == NULL)
         return;
-    if (l->counters_before[0] < 0)
-        return;
-    r->server_cpu_ms = after[0] - l->counters_before[0];
-    r->server_reads = after[1] - l->counters_before[1];
-    r->server_writes = after[2] - l->counters_before[2];
-    r->server_logical_reads = after[3] - l->counters_before[3];
+    fr_counters_since(*l->session, &l->counters_before, &spent);
+    r->server_cpu_ms = spent.cpu_ms;
+    r->server_reads = spent.reads;
+    r->server_writes = spent.writes;
+    r->server_logical_reads = spent.logical_reads;
+    if (spent.login_time[0] != '\0')
+        snprintf(r->login_time, sizeof r->login_time, "%s", spent.login_time);
 }
 
 /* What --format auto leaves open is found out, and holds from here on as if it had been
@@ -291,6 +272,7 @@ fr_status fr_load_attempt(const struct fr_load_job *given, struct fr_sql **sessi
     struct loader l = {.job = job,
                        .result = result,
                        .session = session,
+                       .counters_before = {-1, -1, -1, -1, ""},
                        .ledger = job->options->ledger_choice == 0};
     uint64_t cpu = fr_clock_process_cpu_ns(), started_ms = fr_clock_ms();
     struct fr_head end = {0};

@@ -3,6 +3,7 @@
 #define FR_LOAD_LOADER_PRIV_H
 
 #include "db/table.h"
+#include "load/counters.h"
 #include "load/loader.h"
 #include "load/plan.h"
 #include "load/reader.h"
@@ -41,7 +42,7 @@ struct loader {
     int64_t trimmed_before; /* values trimmed by earlier attempts */
     int64_t limit_rows;     /* of a batch, 0 = none */
     uint64_t limit_bytes;
-    int64_t counters_before[4];
+    struct fr_counters counters_before;
 };
 
 /* loader.c: the attempt */

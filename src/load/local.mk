@@ -30,6 +30,7 @@ libfrclient_a_SOURCES += \
 	src/load/check.c src/load/check.h \
 	src/load/suggest.c src/load/suggest.h src/load/shape.c \
 	src/load/suggest_value.c src/load/suggest_value.h \
+	src/load/counters.c src/load/counters.h \
 	src/load/loader.c src/load/loader.h src/load/loader_priv.h \
 	src/load/batch.c \
 	src/load/rows.c \

@@ -151,25 +151,46 @@ const struct fr_bulk_engine *fr_connector_engine(const struct fr_connector *c,
     return fr_wire_can_open(&how, why, why_bytes) ? &fr_wire_engine : &fr_bcp_engine;
 }
 
+static fr_status open_by_engine(const struct fr_connect *how,
+                                const struct fr_bulk_engine *engine, struct fr_sql **out,
+                                struct fr_err *err)
+{
+    struct fr_connect there = *how;
+    char address[512];
+
+    if (engine != &fr_wire_engine)
+        return fr_encryption_open(how, out, err);
+    *out = NULL;
+    if (fr_dblib_is_conf_name(how->server)) {
+        if (!fr_dblib_address(how->server, address, sizeof address))
+            return fr_err_set(err, FR_EARG,
+                              "--engine wire: %s is a name of freetds.conf, and its "
+                              "section gives no host and port",
+                              how->server);
+        there.server = address;
+    }
+    return fr_wire_open(&there, out, err);
+}
+
 fr_status fr_connector_load(const struct fr_connector *c,
                             const struct fr_bulk_engine *engine, const char *database,
                             struct fr_sql **out, struct fr_err *err)
 {
     struct fr_connect how = target(c, database, "fullrack worker");
-    char address[512];
 
-    if (engine != &fr_wire_engine)
-        return fr_encryption_open(&how, out, err);
-    *out = NULL;
-    if (fr_dblib_is_conf_name(how.server)) {
-        if (!fr_dblib_address(how.server, address, sizeof address))
-            return fr_err_set(err, FR_EARG,
-                              "--engine wire: %s is a name of freetds.conf, and its "
-                              "section gives no host and port",
-                              how.server);
-        how.server = address;
-    }
-    return fr_wire_open(&how, out, err);
+    return open_by_engine(&how, engine, out, err);
+}
+
+fr_status fr_connector_phase(const struct fr_connector *c,
+                             const struct fr_bulk_engine *engine, const char *database,
+                             struct fr_sql **out, struct fr_err *err)
+{
+    struct fr_connect how = target(c, database, "fullrack phase");
+
+    how.statement_timeout_ms = (uint32_t)c->settings->phase_timeout_s * 1000;
+    how.is_patient = true;
+    how.for_bulk = false;
+    return open_by_engine(&how, engine, out, err);
 }
 
 bool fr_connector_is_encrypted(const struct fr_bulk_engine *engine,

@@ -37,6 +37,10 @@ const struct fr_bulk_engine *fr_connector_engine(const struct fr_connector *c,
 fr_status fr_connector_load(const struct fr_connector *c,
                             const struct fr_bulk_engine *engine, const char *database,
                             struct fr_sql **out, struct fr_err *err);
+/* The same for a phase: by its own time-out, and with an application name of its own. */
+fr_status fr_connector_phase(const struct fr_connector *c,
+                             const struct fr_bulk_engine *engine, const char *database,
+                             struct fr_sql **out, struct fr_err *err);
 /* For its sessions: all that is sent is encrypted, not the login alone. */
 bool fr_connector_is_encrypted(const struct fr_bulk_engine *engine,
                                const struct fr_sql *session);

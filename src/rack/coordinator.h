@@ -47,9 +47,10 @@ fr_status fr_rack_reject_path(const struct fr_rack_part *part, const char *error
                               char **out, struct fr_err *err);
 
 /*
- * load != NULL: load these sources, without a queue; NULL: drain the queue.  *exit_status
- * is the command's. FR_OK: it ran (result is filled, also when tasks failed); otherwise
- * err says why it could not.
+ * load != NULL: load these sources, without a queue; NULL: drain the queue;
+ * settings.job_id, where there is one, is a job that has to end well.  *exit_status is
+ * the command's. FR_OK: it ran (result is filled, also when tasks failed); otherwise err
+ * says why it could not.
  */
 fr_status fr_rack_run(struct fr_settings *s, const struct fr_rack_load *load,
                       struct fr_result *result, int *exit_status, struct fr_err *err);

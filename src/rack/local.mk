@@ -5,7 +5,8 @@ libfrclient_a_SOURCES += \
 	src/rack/worker.c src/rack/worker.h src/rack/worker_priv.h \
 	src/rack/keeper.c \
 	src/rack/pin.c \
-	src/rack/task.c
+	src/rack/task.c \
+	src/rack/phase.c
 libfrclient_a_SOURCES += \
 	src/rack/result.c src/rack/result.h \
 	src/rack/view.c src/rack/view.h \

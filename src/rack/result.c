@@ -41,6 +41,12 @@ void fr_result_add(struct fr_result *r, json_t *task_end)
     json_array_append(r->tasks, task_end);
 }
 
+/* SQL of a run file; the rows it changed are none that were loaded. */
+static bool is_phase(const json_t *task)
+{
+    return strcmp(fr_ipc_text(task, "kind"), "query") == 0;
+}
+
 void fr_result_totals(const struct fr_result *r, struct fr_result_totals *out)
 {
     size_t i;
@@ -54,13 +60,17 @@ void fr_result_totals(const struct fr_result *r, struct fr_result_totals *out)
         out->tasks++;
         out->done += strcmp(state, "done") == 0 ? 1 : 0;
         out->failed += strcmp(state, "failed") == 0 ? 1 : 0;
+        out->client_cpu_ms += fr_ipc_number(t, "client_cpu_ms", 0);
+        if (is_phase(t)) {
+            out->phases++;
+            continue;
+        }
         out->rows += fr_ipc_number(t, "rows", 0);
         out->rejected += fr_ipc_number(t, "rejected", 0);
         out->skipped += fr_ipc_number(t, "skipped", 0);
         out->trimmed += fr_ipc_number(t, "trimmed_values", 0);
         out->bytes_read += fr_ipc_number(t, "bytes_read", 0);
         out->bytes_sent += fr_ipc_number(t, "bytes_sent", 0);
-        out->client_cpu_ms += fr_ipc_number(t, "client_cpu_ms", 0);
     }
     out->other = out->tasks - out->done - out->failed;
     out->seconds = (double)(r->ended_ms - r->started_ms) / 1000.0;
@@ -109,7 +119,9 @@ static void print_failure(json_t *task, FILE *out)
     char range[FR_RANGE_TEXT_BYTES];
 
     fprintf(out, "%s: ", fr_ipc_text(task, "state"));
-    if (strncmp(error, source, strlen(source)) != 0)
+    if (is_phase(task))
+        fprintf(out, "%s, %s: ", fr_ipc_text(task, "table"), source);
+    else if (strncmp(error, source, strlen(source)) != 0)
         fprintf(out, "%s%s: ", source, range_text(task, range));
     fprintf(out, "%s\n", error[0] == '\0' ? "no more is known" : error);
 }
@@ -174,6 +186,8 @@ void fr_result_print(const struct fr_result *r, FILE *out)
         fprintf(out, ", %lld failed", (long long)t.failed);
     if (t.other > 0)
         fprintf(out, ", %lld not finished", (long long)t.other);
+    if (t.phases > 0)
+        fprintf(out, " (%lld phase%s among them)", (long long)t.phases, plural(t.phases));
     fprintf(out, "; %s row%s loaded", fr_num_grouped((uint64_t)t.rows, rows, sizeof rows),
             plural(t.rows));
     if (t.rejected > 0)
@@ -225,15 +239,16 @@ static json_t *public_task(json_t *task)
         const char *key;
         bool counts; /* 0 where nobody counted, else null */
     } keys[] = {
-        {"task_id", false},        {"load_id", false},       {"source", false},
-        {"range_start", true},     {"range_end", false},     {"split_why", false},
-        {"table", false},          {"state", false},         {"rows", true},
-        {"rejected", true},        {"skipped", true},        {"trimmed_values", true},
-        {"bytes_read", true},      {"bytes_sent", true},     {"duration_ms", false},
-        {"client_cpu_ms", false},  {"server_cpu_ms", false}, {"scheduler_id", false},
-        {"scheduler_moves", true}, {"spid", false},          {"attempts", true},
-        {"format", false},         {"engine", false},        {"engine_why", false},
-        {"encrypted", false},      {"error", false},
+        {"task_id", false},       {"load_id", false},        {"kind", false},
+        {"source", false},        {"range_start", true},     {"range_end", false},
+        {"split_why", false},     {"table", false},          {"state", false},
+        {"rows", true},           {"rejected", true},        {"skipped", true},
+        {"trimmed_values", true}, {"bytes_read", true},      {"bytes_sent", true},
+        {"duration_ms", false},   {"client_cpu_ms", false},  {"server_cpu_ms", false},
+        {"scheduler_id", false},  {"scheduler_moves", true}, {"spid", false},
+        {"attempts", true},       {"format", false},         {"engine", false},
+        {"engine_why", false},    {"encrypted", false},      {"messages", false},
+        {"error", false},
     };
     json_t *out = json_object();
 

@@ -29,7 +29,8 @@ void fr_result_free(struct fr_result *r);
 void fr_result_add(struct fr_result *r, json_t *task_end);
 
 struct fr_result_totals {
-    int64_t tasks, done, failed, other;
+    int64_t tasks, done, failed, other; /* phases included */
+    int64_t phases;                     /* rows, bytes and the like are without them */
     int64_t rows, rejected, skipped, trimmed, bytes_read, bytes_sent, client_cpu_ms;
     double seconds;
 };

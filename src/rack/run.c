@@ -16,7 +16,7 @@ fr_status run_open(struct coordinator *c, struct fr_err *err)
 {
     json_t *options;
     char *text;
-    int64_t schedulers = 0, swept, ready = 0, active = 0;
+    int64_t schedulers = 0, swept, waiting = 0, ready = 0, active = 0;
     fr_status st;
 
     st = fr_connector_init(&c->connector, c->settings, err);
@@ -28,9 +28,11 @@ fr_status run_open(struct coordinator *c, struct fr_err *err)
         st = fr_queue_sweep(c->control, &swept, err);
     if (st == FR_OK)
         st = fr_queue_left(c->control, c->settings->server, &ready, &active, err);
+    if (st == FR_OK)
+        st = fr_queue_waiting(c->control, c->settings->server, &waiting, err);
     if (st != FR_OK)
         return st;
-    c->tasks_known = ready + active;
+    c->tasks_known = waiting + ready + active;
     if (c->settings->workers == 0)
         c->settings->workers =
             schedulers > 0 ? schedulers : sysconf(_SC_NPROCESSORS_ONLN);
@@ -117,7 +119,7 @@ static fr_status take_unreported(void *ctx, const struct fr_sql_row *row,
         {"error", false},          {"trimmed_values", true}, {"bytes_sent", true},
         {"duration_ms", true},     {"client_cpu_ms", true},  {"server_cpu_ms", true},
         {"scheduler_moves", true}, {"spid", true},           {"range_start", true},
-        {"range_end", true},
+        {"range_end", true},       {"kind", false},          {"messages", false},
     };
     struct unreported *u = ctx;
     json_t *task;
@@ -136,19 +138,24 @@ static fr_status take_unreported(void *ctx, const struct fr_sql_row *row,
 }
 
 /* Tasks of our workers that are over, and of which nobody told us: a worker may die after
- * the end of its task and before its report. */
+ * the end of its task and before its report.  And those that were not run because of one
+ * of theirs, and what did not end well of the run file that is to be done. */
 static fr_status ask_queue_for_unreported(struct coordinator *c, struct fr_err *err)
 {
     static const char ended[] =
         "SELECT task_id, load_id, source, target_table, state, rows_loaded, "
         "rows_rejected, rows_skipped, bytes_read, scheduler_id, attempts, engine, "
         "last_error, trimmed_values, bytes_sent, duration_ms, client_cpu_ms, "
-        "server_cpu_ms, scheduler_moves, spid, range_start, range_end FROM "
-        "dbo.work_queue WHERE run_id = @run_id "
+        "server_cpu_ms, scheduler_moves, spid, range_start, range_end, kind, messages "
+        "FROM dbo.work_queue WHERE (run_id = @run_id "
         "AND host = @host AND "
-        "worker NOT LIKE '%-%' AND state IN ('done', 'failed') ORDER BY task_id";
+        "worker NOT LIKE '%-%' AND state IN ('done', 'failed')) OR (state = 'cancelled' "
+        "AND blocked_by IN (SELECT group_id FROM dbo.work_queue WHERE run_id = @run_id "
+        "AND state <> 'done')) OR (state IN ('failed', 'cancelled') AND group_id IN "
+        "(SELECT group_id FROM dbo.work_group WHERE job_id = @job_id)) ORDER BY task_id";
     struct fr_sql_param params[] = {fr_sql_in_i64("@run_id", c->run_id),
-                                    fr_sql_in_text("@host", c->host)};
+                                    fr_sql_in_text("@host", c->host),
+                                    fr_sql_in_i64("@job_id", c->settings->job_id)};
     /* w1, w2.1 are ours; worker-77 and w1-77 are of those who joined the run */
     struct unreported u = {c->result->tasks, json_object()};
     size_t i;
@@ -167,7 +174,8 @@ static fr_status ask_queue_for_unreported(struct coordinator *c, struct fr_err *
         snprintf(id, sizeof id, "%lld", (long long)fr_ipc_number(task, "task_id", -1));
         json_object_set_new(u.known, id, json_true());
     }
-    st = fr_control_run(c->control, ended, params, 2, take_unreported, &u, err);
+    st = fr_control_run(c->control, ended, params, sizeof params / sizeof params[0],
+                        take_unreported, &u, err);
     json_decref(u.known);
     return st;
 }
@@ -181,7 +189,7 @@ static fr_status try_close_run(struct coordinator *c, int *exit_status,
     struct fr_run_totals totals;
     struct fr_sql_param params[] = {fr_sql_in_i64("@run_id", c->run_id)};
     struct fr_sql_one one = {0};
-    int64_t failed, ready = 0, active = 0;
+    int64_t failed, waiting = 0, ready = 0, active = 0;
     fr_status st;
 
     st = ask_queue_for_states(c, err);
@@ -196,11 +204,13 @@ static fr_status try_close_run(struct coordinator *c, int *exit_status,
                             params, 1, fr_sql_take_one, &one, err);
     if (st == FR_OK)
         st = fr_queue_left(c->control, c->settings->server, &ready, &active, err);
+    if (st == FR_OK)
+        st = fr_queue_waiting(c->control, c->settings->server, &waiting, err);
     if (st != FR_OK)
         return st;
     failed = fr_sql_one_i64(&one, 0, 0);
     fr_result_totals(c->result, &t);
-    if (*exit_status == 0 && (failed > 0 || ready > 0))
+    if (*exit_status == 0 && (failed > 0 || ready > 0 || waiting > 0))
         *exit_status = 1;
     totals = (struct fr_run_totals){
         .state = c->stopping         ? "stopped"

@@ -157,6 +157,7 @@ static json_t *task_json(const struct worker *w, const struct fr_task *t,
     json_object_set_new(m, "type", json_string("task-end"));
     json_object_set_new(m, "task_id", number_or_null(t->task_id > 0 ? t->task_id : -1));
     json_object_set_new(m, "load_id", json_string(t->load_id));
+    json_object_set_new(m, "kind", json_string(t->kind));
     json_object_set_new(m, "source", json_string(t->source));
     json_object_set_new(m, "range_start", json_integer(t->range_start));
     json_object_set_new(m, "range_end", number_or_null(t->range_end));
@@ -183,6 +184,7 @@ static json_t *task_json(const struct worker *w, const struct fr_task *t,
                         text_or_null(in_clear && !fr_connector_is_local(&w->connector)
                                          ? w->settings->server
                                          : NULL));
+    json_object_set_new(m, "messages", text_or_null(w->messages));
     json_object_set_new(m, "error", text_or_null(err == NULL ? NULL : err->text));
     json_object_set_new(m, "status",
                         json_string(err == NULL ? "FR_OK" : fr_status_name(err->status)));
@@ -212,6 +214,7 @@ static fr_status end_in_queue(struct worker *w, const struct fr_task *task,
         .scheduler_id = r->scheduler_id,
         .login_time = r->login_time[0] == '\0' ? NULL : r->login_time,
         .engine = r->engine,
+        .messages = w->messages[0] == '\0' ? NULL : w->messages,
     };
     uint64_t since_ms = fr_clock_ms();
     bool accepted = false;
@@ -257,6 +260,7 @@ static void describe_failure(const struct worker *w, const struct fr_err *why,
         .rejected = known ? r->rejected : -1,
         .bytes_read = known ? r->bytes_read : -1,
         .client_cpu_ms = r->client_cpu_ms,
+        .messages = w->messages[0] == '\0' ? NULL : w->messages,
     };
 }
 
@@ -281,6 +285,8 @@ static void begin_task(struct worker *w, const struct fr_task *task)
     atomic_store(&w->progress.committed_rows, -1);
     atomic_store(&w->progress.committed_bytes, -1);
     atomic_store(&w->progress.scheduler_moves, 0);
+    atomic_store(&w->progress.reading, 0);
+    w->messages[0] = '\0';
     worker_send(w, json_pack("{s:s, s:I, s:I, s:s, s:I, s:I, s:s}", "type", "task-begin",
                              "task_id", (json_int_t)task->task_id, "epoch",
                              (json_int_t)task->epoch, "source", task->source,
@@ -402,9 +408,6 @@ static fr_status load_task(struct worker *w, struct fr_task *task,
     };
     fr_status st;
 
-    memset(r, 0, sizeof *r);
-    r->server_cpu_ms = r->server_reads = r->server_writes = r->server_logical_reads = -1;
-    r->scheduler_id = -1;
     snprintf(job.key.load_id, sizeof job.key.load_id, "%s", task->load_id);
     job.key.range_start = task->range_start;
     job.key.range_end = task->range_end;
@@ -433,6 +436,19 @@ static fr_status load_task(struct worker *w, struct fr_task *task,
     return st;
 }
 
+static fr_status run_kind(struct worker *w, struct fr_task *task,
+                          struct fr_load_result *r, struct fr_err *err)
+{
+    memset(r, 0, sizeof *r);
+    r->server_cpu_ms = r->server_reads = r->server_writes = r->server_logical_reads = -1;
+    r->scheduler_id = -1;
+    if (strcmp(task->kind, "load") == 0)
+        return load_task(w, task, r, err);
+    if (strcmp(task->kind, "query") == 0)
+        return worker_run_phase(w, task, r, err);
+    return fr_err_set(err, FR_EARG, "this program runs no tasks of kind %s", task->kind);
+}
+
 /* A worker without a coordinator tells the terminal itself. */
 static void say_end(const struct worker *w, const struct fr_task *task,
                     const struct fr_load_result *r, const char *state,
@@ -444,6 +460,11 @@ static void say_end(const struct worker *w, const struct fr_task *task,
     if (why != NULL) {
         fr_log(FR_LOG_ERROR, "task %lld (%s%s) %s: %s", (long long)task->task_id,
                task->source, range, state, why->text);
+    } else if (!w->settings->quiet && !w->settings->json &&
+               strcmp(task->kind, "query") == 0) {
+        printf("task %lld (%s of %s) %s: %lld rows changed\n", (long long)task->task_id,
+               task->source, task->table, state, (long long)r->rows);
+        fflush(stdout);
     } else if (!w->settings->quiet && !w->settings->json) {
         printf("task %lld (%s%s) %s: %lld rows, %lld rejected\n",
                (long long)task->task_id, task->source, range, state, (long long)r->rows,
@@ -465,7 +486,7 @@ fr_status worker_run_task(struct worker *w, const struct fr_task *given, bool *f
 
     *failed = false;
     begin_task(w, &task);
-    st = load_task(w, &task, &r, &why);
+    st = run_kind(w, &task, &r, &why);
     if (st == FR_OK)
         end_pause(w);
     if (st == FR_OK && w->feeds_from_queue)

@@ -10,7 +10,12 @@
 
 #include <pthread.h>
 
-enum { WORKER_DATABASE_BYTES = 300, KEEPER_TICK_MS = 250, ENGINE_WHY_BYTES = 200 };
+enum {
+    WORKER_DATABASE_BYTES = 300,
+    KEEPER_TICK_MS = 250,
+    ENGINE_WHY_BYTES = 200,
+    MESSAGES_BYTES = 2000 /* of a phase; the queue keeps so many characters */
+};
 
 struct worker {
     struct fr_settings *settings;
@@ -29,8 +34,9 @@ struct worker {
     int pin_attempts;
     int client_cpu; /* -1 = not pinned */
     bool view_missing_said;
-    unsigned pauses;         /* in a row, because the server has no room */
-    uint64_t pause_until_ms; /* no task is taken before; monotonic */
+    char messages[MESSAGES_BYTES]; /* of the task's phase; "" = none */
+    unsigned pauses;               /* in a row, because the server has no room */
+    uint64_t pause_until_ms;       /* no task is taken before; monotonic */
 
     struct fr_load_progress progress;
     _Atomic int stop;        /* enum fr_stop */
@@ -79,6 +85,9 @@ fr_status worker_pin(struct worker *w, struct fr_err *err);
 /* task.c: load one task and report it.  *failed: it is finally failed. */
 fr_status worker_run_task(struct worker *w, const struct fr_task *task, bool *failed,
                           struct fr_err *err);
+/* phase.c: run the task's SQL; r is zeroed but for what is unknown. */
+fr_status worker_run_phase(struct worker *w, const struct fr_task *task,
+                           struct fr_load_result *r, struct fr_err *err);
 /* A task handed over by the coordinator, as the queue would give it. */
 fr_status worker_task_from_json(const json_t *message, struct fr_task *out,
                                 struct fr_err *err);

@@ -19,6 +19,9 @@ enum {
     SEVERITY_FATAL = 20  /* the server ends the session */
 };
 
+/* What each USE says. */
+enum { CHANGED_DATABASE = 5701, CHANGED_LANGUAGE = 5703 };
+
 enum done_bits {
     DONE_MORE = 0x0001,
     DONE_ERROR = 0x0002,
@@ -42,6 +45,7 @@ struct reader {
     fr_status caller;    /* what a callback returned */
     bool stop_at_error;
     bool is_fatal;
+    bool had_result; /* the statement that is not done yet */
 };
 
 static unsigned u16_of(const unsigned char *p)
@@ -124,6 +128,7 @@ static enum step read_columns(struct reader *r)
         w->fault = WIRE_FAULT_MEMORY;
         return STEP_FAULT;
     }
+    r->had_result = true;
     tell_collations(r);
     for (size_t i = 0; i < count; i++)
         c->names[i] = c->names_text.data + c->starts[i];
@@ -208,7 +213,10 @@ static enum step read_done(struct reader *r)
     if ((status & DONE_COUNT) != 0) {
         r->reply->has_count = true;
         r->reply->rows = (int64_t)((uint64_t)u32_of(p + 8) << 32 | u32_of(p + 4));
+        if (!r->had_result)
+            r->w->sql.changed_rows += r->reply->rows;
     }
+    r->had_result = false;
     if ((status & (DONE_ERROR | DONE_SERVER_ERROR)) != 0 && !r->w->attention_sent &&
         r->error.status == FR_OK)
         fr_err_set(&r->error, FR_EDB, "the server reports an error without a text");
@@ -251,10 +259,18 @@ static enum step read_message(struct reader *r, bool is_error)
     }
     number = (int32_t)u32_of(p);
     severity = p[5];
-    if (!is_error || severity < SEVERITY_ERROR || r->error.status != FR_OK)
+    is_error = is_error && severity >= SEVERITY_ERROR;
+    if (is_error ? r->error.status != FR_OK
+                 : r->w->sql.message == NULL || number == CHANGED_DATABASE ||
+                       number == CHANGED_LANGUAGE)
         return STEP_GO_ON;
     fr_buf_init(&text, 4 * 65536);
     (void)wire_add_utf16(&text, p + FIXED_BYTES, 2 * chars);
+    if (!is_error) {
+        r->w->sql.message(r->w->sql.message_ctx, fr_buf_text(&text));
+        fr_buf_free(&text);
+        return STEP_GO_ON;
+    }
     fr_err_set(&r->error, FR_EDB, "%.700s (server error %d)", fr_buf_text(&text), number);
     fr_buf_free(&text);
     r->error.server_number = number;

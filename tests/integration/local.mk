@@ -8,11 +8,13 @@ INTEGRATION_TESTS = \
 	tests/integration/test_engines.py \
 	tests/integration/test_exports.py \
 	tests/integration/test_hostile.py \
+	tests/integration/test_jobs.py \
 	tests/integration/test_layout.py \
 	tests/integration/test_limits.py \
 	tests/integration/test_load.py \
 	tests/integration/test_queue.py \
 	tests/integration/test_run.py \
+	tests/integration/test_runfile.py \
 	tests/integration/test_scale.py \
 	tests/integration/test_segments.py \
 	tests/integration/test_server.py \

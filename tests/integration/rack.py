@@ -152,7 +152,7 @@ class Rack:
     def fresh_control(self):
         """A control database without tasks."""
         self.fullrack("init", "-q")
-        for table in ("work_queue", "run", "ready", "worker"):
+        for table in ("work_queue", "run", "ready", "worker", "job", "work_group", "work_group_need", "work_pending", "table_limit"):
             self.sql("DELETE FROM dbo." + table, "fullrack")
         # a worker that was killed in an earlier test holds its row until its lease ends
         self.sql("UPDATE dbo.scheduler_use SET claim_token = NULL, worker = NULL, lease_until = NULL", "fullrack")

@@ -107,7 +107,8 @@ const struct model_mutation model_mutations[] = {
     {.name = NULL},
 };
 
-/* The conditions of the control database's procedures, which model/actors.c follows. */
+/* The conditions of the control database's procedures, which model/actors.c follows: a
+ * task that waits for others is to it as one that is ready and that nobody takes. */
 static const struct {
     const char *procedure, *condition;
 } conditions[] = {
@@ -120,10 +121,10 @@ static const struct {
     {"sp_reset_work", "WHERE task_id = @task_id AND load_id = @load_id AND (@unclaimed = "
                       "0 OR epoch = 0);"},
     {"sp_cancel_work", "WHERE task_id = @task_id AND load_id = @load_id AND state IN "
-                       "('ready', 'active', 'failed')\n"
+                       "('waiting', 'ready', 'active', 'failed')\n"
                        "      AND (@unclaimed = 0 OR epoch = 0);"},
     {"sp_forget_work", "WHERE task_id = @task_id AND load_id = @load_id AND state IN "
-                       "('done', 'failed', 'cancelled');"},
+                       "('done', 'failed', 'cancelled', 'skipped')\n"},
     {"sp_get_work", "epoch = q.epoch + 1,"},
     {"sp_get_work", "lease_token = NEWID(),"},
     {"sp_reset_work", "lease_token = NULL,"},
@@ -140,6 +141,8 @@ bool model_follows_procedures(void)
         snprintf(begin, sizeof begin, "CREATE PROCEDURE dbo.%s\n",
                  conditions[i].procedure);
         at = strstr(fr_script_control_procedures, begin);
+        if (at == NULL)
+            at = strstr(fr_script_control_admin, begin);
         end = at == NULL ? NULL : strstr(at, "\nGO\n");
         at = at == NULL ? NULL : strstr(at, conditions[i].condition);
         if (at != NULL && at < end)

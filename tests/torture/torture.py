@@ -96,7 +96,7 @@ class Scenario:
         rack.fresh("CREATE TABLE dbo.t (f int NOT NULL, a bigint NOT NULL%s, v varchar(60) NULL)" % key)
         rack.sql("IF OBJECT_ID(N'dbo.fullrack_ledger', N'U') IS NOT NULL DELETE FROM dbo.fullrack_ledger")
         rack.sql("UPDATE dbo.scheduler_use SET claim_token = NULL, worker = NULL, lease_until = NULL", "fullrack")
-        for table in ("work_queue", "run", "ready", "worker"):
+        for table in ("work_queue", "run", "ready", "worker", "job", "work_group", "work_group_need", "work_pending", "table_limit"):
             rack.sql("DELETE FROM dbo." + table, "fullrack")
         for name in os.listdir(rack.dir):
             if name.startswith("f") and ".tbl" in name:
@@ -421,6 +421,132 @@ class LoadScenario(Scenario):
         pass
 
 
+class JobScenario(Scenario):
+    """A run file: tables with phases that wait for one another.  Whatever dies, `run --file` again finishes it.
+
+    Each phase looks for itself whether its time has come: a before phase that the tables it depends on are through, an
+    after phase that its own table has all rows.  It may be run more than once, and a worker that was frozen may still
+    be at it when it is over."""
+
+    def kill_in_phase(self):
+        """The worker of a phase under way, or all of them and their coordinators, or the server."""
+        found = None
+        for _ in range(20):
+            found = self.rack.sql("SELECT w.pid, q.source FROM dbo.work_queue AS q JOIN dbo.worker AS w ON w.worker = q.worker AND w.host = "
+                                  "q.host AND w.run_id = q.run_id WHERE q.state = 'active' AND q.kind = 'query'", "fullrack")
+            if found:
+                break
+            time.sleep(0.05)
+        if not found:
+            return
+        SUMMARY["killed in a phase: " + found[0][1].split(" (")[0]] += 1
+        what = self.rng.choice(["worker", "worker", "all", "server"]) if hasattr(self.rack, "restart") else "worker"
+        if what == "server":
+            self.rack.restart()
+            return
+        for pid in [found[0][0]] if what == "worker" else [c for p in self.run_under_way() for c in children_of(p.pid)]:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        for p in self.run_under_way() if what == "all" else []:
+            p.kill()
+
+    EVENTS = [Scenario.kill_worker, kill_in_phase, kill_in_phase, kill_in_phase, Scenario.freeze_worker, Scenario.thaw_workers,
+              Scenario.lone_worker, Scenario.kill_coordinator, Scenario.interrupt_coordinator,
+              Scenario.another_run, Scenario.kill_server, Scenario.cut_one, Scenario.cut_all, Scenario.lose_commit,
+              Scenario.lose_commit, Scenario.retry_failed, Scenario.purge_done]
+
+    def prepare(self):
+        super().prepare()
+        rack, rng = self.rack, self.rng
+        self.tables = {}                # name: its files
+        for f in self.files:
+            self.tables.setdefault("dbo.j%d" % rng.randint(1, 4), []).append(f)
+        rack.fresh("CREATE TABLE dbo.phase_log (n int IDENTITY, name varchar(40) NOT NULL, fits bit NOT NULL)", "dbo.phase_log")
+        for t in self.tables:
+            rack.fresh("CREATE TABLE %s (f int NOT NULL, a bigint NOT NULL, v varchar(60) NULL)" % t, t)
+        self.needs = {t: [u for u in self.tables if u < t and rng.random() < 0.6] for t in self.tables}
+        self.path = os.path.join(rack.dir, "job.json")
+        with open(self.path, "w") as out:
+            json.dump({"field-terminator": "|", "batch-rows": int(self.options[self.options.index("-b") + 1]), "max-errors": 1000000,
+                       "max-attempts": 1000, "error-file": "f.tbl.bad", "server": self.server(),
+                       "tables": [self.entry(t) for t in rng.sample(sorted(self.tables), len(self.tables))]}, out)
+
+    def server(self):
+        command = self.rack.command("run")
+        return command[command.index("-S") + 1]
+
+    def phase(self, name, condition):
+        delay = "WAITFOR DELAY '00:00:00.%d'; " % self.rng.choice([1, 2, 5, 9]) if self.rng.random() < 0.7 else ""
+        return "%sINSERT INTO dbo.phase_log (name, fits) SELECT '%s', CASE WHEN %s THEN 1 ELSE 0 END" % (delay, name, condition)
+
+    def entry(self, t):
+        through = ["EXISTS (SELECT 1 FROM dbo.phase_log WHERE name = 'after 2 of %s')" % u for u in self.needs[t]]
+        here = "(SELECT COUNT(*) FROM %s) = %d" % (t, sum(len(f.keys) for f in self.tables[t]))
+        e = {"name": t, "files": [f.path for f in self.tables[t]],
+             "before": [self.phase("before %d of %s" % (i, t), " AND ".join(through) or "1 = 1") for i in (1, 2)],
+             "after": [self.phase("after %d of %s" % (i, t), here) for i in (1, 2)],
+             "on-failure": self.phase("on-failure of " + t, "1 = 0")}
+        if self.needs[t]:
+            e["depends-on"] = self.needs[t]
+        if self.rng.random() < 0.3:
+            e["max-per-table"] = 1
+        return e
+
+    def add(self):
+        self.rack.fullrack("add", "--from", self.path, "-q")
+        ids = dict(self.rack.sql("SELECT source, task_id FROM dbo.work_queue WHERE kind = 'load'", "fullrack"))
+        for f in self.files:
+            f.parts = [Part(f, 0, None, os.path.join(self.rack.dir, "f.tbl.bad.%s.%d" % (os.path.basename(f.path), ids[f.path])))]
+
+    def start_run(self):
+        p = self.rack.spawn("run", "--file", self.path, "--workers", str(self.rng.randint(1, 4)), "--lease", str(self.lease), "-q",
+                            "--retry-for", "60", "--login-timeout", "5", "--statement-timeout", "20", "--host-name",
+                            self.rng.choice(["alpha", "alpha", "beta"]))
+        self.runs.append(p)
+        return p
+
+    def torture(self):
+        super().torture()
+        SUMMARY["jobs"] += 1
+        SUMMARY["phases under way at the end of the torture"] += sql_count(
+            self.rack, "SELECT COUNT(*) FROM dbo.work_queue WHERE kind = 'query' AND state IN ('ready', 'active')")
+
+    def drain(self):
+        for _ in range(ROUNDS):
+            self.rack.proxy.cancel_orders()
+            p = self.run_under_way()[0] if self.run_under_way() else None
+            if p is None and self.over():
+                return
+            try:
+                (p or self.start_run()).wait(ROUND_LIMIT_S)
+            except subprocess.TimeoutExpired:
+                raise Failed("a run did not end within %d s" % ROUND_LIMIT_S)
+            self.thaw_workers()
+            for w in self.lone_workers:
+                w.wait(ROUND_LIMIT_S)
+        raise Failed("the job is not through after %d runs: %r" % (ROUNDS, self.rack.sql(
+            "SELECT state, COUNT(*) FROM dbo.work_queue GROUP BY state", "fullrack")))
+
+    def over(self):
+        return {r[0] for r in self.rack.sql("SELECT DISTINCT state FROM dbo.work_queue", "fullrack")} <= {"done", "skipped"}
+
+    def check_end(self):
+        sql = self.rack.sql
+        for t, files in self.tables.items():
+            for f in files:
+                got = sql("SELECT COUNT(*), COALESCE(SUM(a), 0), COUNT(DISTINCT a) FROM %s WHERE f = %d" % (t, f.number))[0]
+                equal(tuple(got), self.expected(f, []), "count, sum and distinct keys of %s" % f.path)
+                self.check_rejects(f)
+            names = {r[0] for r in sql("SELECT DISTINCT name FROM dbo.phase_log WHERE name LIKE '%%of %s'" % t)}
+            equal(names, {"%s of %s" % (p, t) for p in ("before 1", "before 2", "after 1", "after 2")}, "phases of " + t)
+        equal(sql("SELECT name FROM dbo.phase_log WHERE fits = 0"), [], "phases that were run before their time")
+        SUMMARY["phases run"] += sql("SELECT COUNT(*) FROM dbo.phase_log")[0][0]
+        equal(self.rack.json("verify")["differences"], [], "verify")
+        equal(sql_count(self.rack, "SELECT COUNT(*) FROM dbo.work_pending"), 0, "pending tasks")
+
+
 def sql_count(rack, text):
     return rack.sql(text, "fullrack")[0][0]
 
@@ -438,13 +564,13 @@ def main():
     started = time.monotonic()
     rack = RemoteRack(a.server, a.user) if a.server else TortureRack()
     if a.server:
-        for kind in (Scenario, LoadScenario):
+        for kind in (Scenario, LoadScenario, JobScenario):
             kind.EVENTS = [e for e in kind.EVENTS if e.__name__ != "kill_server"]
     print("seeds %d to %d" % (a.seed, a.seed + a.scenarios - 1), flush=True)
     try:
         rack.fullrack("init", "-q", database=None)
         for seed in range(a.seed, a.seed + a.scenarios):
-            kind = LoadScenario if seed % 4 == 3 else Scenario
+            kind = {2: JobScenario, 3: LoadScenario}.get(seed % 4, Scenario)
             try:
                 kind(rack, seed, a).run()
                 passed += 1
