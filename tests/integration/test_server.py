@@ -381,6 +381,99 @@ def test_figures_of_files(r):
         check("server error %s)" % number in r.err, "message of " + text, r.err)
 
 
+LOG_USE = "SELECT database_id, total_log_size_in_bytes, used_log_space_in_bytes, used_log_space_in_percent FROM sys.dm_db_log_space_usage"
+MUCH = ("DECLARE @i int = 0 WHILE @i < 12 BEGIN INSERT dbo.t (id, v) SELECT 20000 * @i + ROW_NUMBER() OVER (ORDER BY (SELECT 1)), "
+        "REPLICATE('y', 200) FROM dbo.seed SET @i += 1 END")
+
+
+def test_log_use(r):
+    """The log is full of what is not in the file yet: of a transaction from its first page on, and not any more once it is rolled back."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v varchar(200) NULL)")
+    r.sql("CREATE TABLE dbo.seed (id int NOT NULL)")
+    r.fullrack("load", "-q", "dbo.seed", r.file("seed.txt", "".join("%d\n" % i for i in range(20000))))
+    r.sql("DELETE dbo.seed WHERE id < 0")           # into the file itself
+    own = r.sql("SELECT DB_ID()")[0][0]
+    check(r.sql(LOG_USE)[0][:2] == (own, 64 << 20) and r.sql(LOG_USE)[0][2] < 1 << 20, "log use at rest", r.sql(LOG_USE))
+    with r.connect("t") as db:
+        cur = db.cursor()
+        for end, rows in (("ROLLBACK", 0), ("COMMIT", 240000)):
+            cur.execute("BEGIN TRANSACTION " + MUCH)
+            used = r.sql(LOG_USE)[0]
+            check(used[2] > 20 << 20 and abs(used[3] - 100.0 * used[2] / used[1]) < 0.1, "log use of a transaction of 50 MB", used)
+            cur.execute(end)
+            used = r.sql(LOG_USE)[0]
+            check(used[2] < 1 << 20, "log use after its " + end, used)
+            equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(rows,)], "rows after " + end)
+    reader = raw(r, database="t")                   # who reads what was keeps the log from being let go
+    reader.batch("SELECT id, v FROM dbo.t")
+    reader.read(8)
+    r.sql("UPDATE dbo.t SET v = 'z'")
+    check(r.sql(LOG_USE)[0][2] > 1 << 20, "log use behind a reader", r.sql(LOG_USE))
+    reader.close()
+    wait_until("the log is let go", 10, lambda: r.sql(LOG_USE)[0][2] < 1 << 20)
+    check(r.sql("SELECT database_id FROM tempdb.sys.dm_db_log_space_usage") == [(2,)], "another database's")
+
+
+SPACE = ("SELECT total_page_count, allocated_extent_page_count, unallocated_extent_page_count, user_object_reserved_page_count, "
+         "internal_object_reserved_page_count FROM %ssys.dm_db_file_space_usage")
+
+
+def test_file_use(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v varchar(200) NULL)")
+    before = r.sql(SPACE % "")[0]
+    equal(before[0], before[1] + before[2], "pages, used and free")
+    with r.connect("t") as db:
+        cur = db.cursor()
+        temp = r.sql(SPACE % "tempdb.")[0]
+        cur.execute("CREATE TABLE #t (id int NOT NULL, v varchar(200) NULL); DECLARE @i int = 0 WHILE @i < 100000 BEGIN INSERT #t VALUES (@i, "
+                    "REPLICATE('y', 200)) SET @i += 1 END")
+        used = r.sql(SPACE % "tempdb.")[0]
+        check(used[3] - temp[3] > 100000 * 200 // 8192 // 2, "pages of a temporary table", temp, used)
+        equal(used[0], used[1] + used[2], "pages of tempdb, used and free")
+        # a load that waits for its COMMIT lies in the spool
+        cur.execute("BEGIN TRANSACTION")
+    wait_until("they are given back", 10, lambda: r.sql(SPACE % "tempdb.")[0][3] <= temp[3])
+    raw_load = raw(r, database="t")
+    raw_load.query("BEGIN TRANSACTION")
+    raw_load.query("INSERT BULK dbo.t (id int, v varchar(200))")
+    row = b"\xd1\4\1\0\0\0\xc8\0" + b"s" * 200
+    meta = bytes.fromhex("81 0200 00000000 0900 2604 00 00000000 0900 A7C800 0904D00034 00")
+    for i in range(200):
+        raw_load.send(7, (meta if i == 0 else b"") + row * 150, status=0)
+    raw_load.send(7, b"")
+    equal(raw_load.answer()[-1][2], 200 * 150, "rows of the load")
+    spooled = r.sql(SPACE % "tempdb.")[0]
+    check(spooled[4] - temp[4] > 200 * 150 * 200 // 8192 // 2, "pages of a load that waits", temp, spooled)
+    raw_load.query("ROLLBACK")
+    check(r.sql(SPACE % "tempdb.")[0][4] <= temp[4] + 10, "pages after it", temp)
+    raw_load.close()
+    volume = r.sql("SELECT database_id, file_id, total_bytes, available_bytes FROM sys.dm_os_volume_stats(DB_ID(), 1)")
+    check(len(volume) == 1 and 0 < volume[0][3] <= volume[0][2], "the volume", volume)
+    equal(r.sql("SELECT log_send_queue_size FROM sys.dm_hadr_database_replica_states"), [], "replicas")
+
+
+def test_who_blocks_whom(r):
+    """A session that waits for another's transaction says so, and names it, also behind a third."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    waiting = "SELECT blocking_session_id, wait_type, status FROM sys.dm_exec_requests WHERE session_id = %d"
+    sessions = [raw(r, database="t") for _ in range(3)]
+    spids = [int(next(a[2] for a in t.query("DECLARE @s varchar(10) = @@SPID PRINT @s") if a[0] == "info")) for t in sessions]
+    sessions[0].query("BEGIN TRANSACTION INSERT dbo.t VALUES (1)")
+    for t, spid in zip(sessions[1:], spids[1:]):
+        t.batch("UPDATE dbo.t SET id = 2")
+        wait_until("it waits", 10, lambda: r.sql(waiting % spid) == [(spids[0], "LCK_M_X", "suspended")])
+    tasks = r.sql("SELECT session_id, blocking_session_id, wait_type FROM sys.dm_os_waiting_tasks WHERE blocking_session_id IS NOT NULL")
+    equal(sorted(tasks), sorted((s, spids[0], "LCK_M_X") for s in spids[1:]), "waiting tasks")
+    sessions[0].query("COMMIT")
+    for t in sessions[1:]:
+        equal(t.answer()[-1][0], "done", "its answer")
+    sessions[0].batch("WAITFOR DELAY '00:00:02'")
+    wait_until("it is seen to sleep", 2, lambda: r.sql(waiting % spids[0]) == [(0, "WAITFOR", "suspended")])
+    sessions[0].answer()
+    for t in sessions:
+        t.close()
+
+
 def test_load_of_a_scheduler(r):
     """A request leaves a scheduler where others use the CPU, and stays where they only wait."""
     for what, moves in (("WAITFOR DELAY '00:00:50'", False), (LONG_LOOP, True)):

@@ -323,9 +323,9 @@ static bool touch(const struct switching *s, const struct cat_table *t)
 
 bool ddl_switch(struct ddl *d, const struct alter_table_stmt *st)
 {
-    struct table_ref from, to;
+    struct table_ref from = {0}, to = {0};
     struct switching s = {.d = d};
-    bool segments;
+    bool segments = false;
 
     d->b->segments_stay = true;
     if (!find_tables(d, st, &from, &to) ||

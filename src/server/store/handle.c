@@ -446,6 +446,8 @@ void session_db_ended(struct session *s, struct database *db, bool committed)
         return;
     if (!committed && h->identity_reset)
         database_forget_identity(db, 0);
+    if (!committed)
+        database_log_undone(db);
     h->identity_reset = false;
     if (h->dirty && committed && file_stamp(h, false, &stamp, &ignored)) {
         database_set_stamp(db, stamp);

@@ -16,7 +16,10 @@ struct io_file {
     struct io_file *next;
     char *path;
     struct counter kinds[IO_KINDS];
+    atomic_llong end; /* of the last write */
 };
+
+static atomic_llong temp_tables, temp_work;
 
 /* guards the list; entries are never removed, so that they are used without it */
 static pthread_mutex_t list_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -90,16 +93,49 @@ static void add(const struct io_file *f, struct io_figure out[IO_KINDS])
     }
 }
 
-void io_figures(const char *path, struct io_figure out[IO_KINDS])
+static struct io_file *find_locked(const char *path)
 {
-    const struct io_file *f;
+    struct io_file *f;
 
-    memset(out, 0, IO_KINDS * sizeof(*out));
     pthread_mutex_lock(&list_mutex);
     f = find(path);
     pthread_mutex_unlock(&list_mutex);
+    return f;
+}
+
+void io_figures(const char *path, struct io_figure out[IO_KINDS])
+{
+    const struct io_file *f = find_locked(path);
+
+    memset(out, 0, IO_KINDS * sizeof(*out));
     if (f != NULL)
         add(f, out);
+}
+
+int64_t io_log_end(const char *path)
+{
+    struct io_file *f = find_locked(path);
+
+    return f == NULL ? 0 : atomic_load(&f->end);
+}
+
+void io_log_undone(const char *path)
+{
+    struct io_file *f = find_locked(path);
+
+    if (f != NULL)
+        atomic_store(&f->end, 0);
+}
+
+struct io_temp io_temp_bytes(void)
+{
+    return (struct io_temp){.tables = atomic_load(&temp_tables),
+                            .work = atomic_load(&temp_work)};
+}
+
+void io_temp_work(int64_t bytes)
+{
+    atomic_fetch_add_explicit(&temp_work, bytes, memory_order_relaxed);
 }
 
 void io_totals(const char *ending, struct io_figure out[IO_KINDS])
@@ -124,6 +160,8 @@ const char io_vfs_name[] = "frd";
 struct io_handle {
     sqlite3_file base;
     struct io_file *counters;
+    atomic_llong *temp; /* whose bytes these are, of a temporary file; else NULL */
+    int64_t temp_size;
     sqlite3_file *real; /* behind this struct */
 };
 
@@ -137,10 +175,19 @@ static sqlite3_file *real_of(sqlite3_file *f)
     return handle_of(f)->real;
 }
 
+static void temp_resize(struct io_handle *h, int64_t size)
+{
+    if (h->temp == NULL)
+        return;
+    atomic_fetch_add_explicit(h->temp, size - h->temp_size, memory_order_relaxed);
+    h->temp_size = size;
+}
+
 static int io_close(sqlite3_file *f)
 {
     sqlite3_file *real = real_of(f);
 
+    temp_resize(handle_of(f), 0);
     return real->pMethods == NULL ? SQLITE_OK : real->pMethods->xClose(real);
 }
 
@@ -156,14 +203,20 @@ static int io_read(sqlite3_file *f, void *p, int n, sqlite3_int64 at)
 static int io_write(sqlite3_file *f, const void *p, int n, sqlite3_int64 at)
 {
     int64_t started = io_now();
-    int rc = real_of(f)->pMethods->xWrite(real_of(f), p, n, at);
+    struct io_handle *h = handle_of(f);
+    int rc = h->real->pMethods->xWrite(h->real, p, n, at);
 
-    io_count(handle_of(f)->counters, IO_WRITE, n, started);
+    io_count(h->counters, IO_WRITE, n, started);
+    if (h->temp == NULL && h->counters != NULL)
+        atomic_store_explicit(&h->counters->end, at + n, memory_order_relaxed);
+    if (at + n > h->temp_size)
+        temp_resize(h, at + n);
     return rc;
 }
 
 static int io_truncate(sqlite3_file *f, sqlite3_int64 size)
 {
+    temp_resize(handle_of(f), size);
     return real_of(f)->pMethods->xTruncate(real_of(f), size);
 }
 
@@ -263,6 +316,10 @@ static int io_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *f, int flag
 
     h->real = (sqlite3_file *)(void *)(h + 1);
     h->counters = io_file_get(name == NULL ? "" : name);
+    h->temp = name != NULL                         ? NULL
+              : (flags & SQLITE_OPEN_TEMP_DB) != 0 ? &temp_tables
+                                                   : &temp_work;
+    h->temp_size = 0;
     rc = real->xOpen(real, name, h->real, flags, out_flags);
     /* without methods SQLite does not close it */
     f->pMethods = h->real->pMethods == NULL ? NULL : &methods;

@@ -30,6 +30,19 @@ struct io_file *io_file_get(const char *path);
 void io_count(struct io_file *f, enum io_kind kind, int64_t bytes, int64_t started_ns);
 int64_t io_now(void); /* monotonic, ns */
 
+/* Where the last write to a WAL ended, as long as nobody has said that it was undone; 0:
+ * none. */
+int64_t io_log_end(const char *path);
+void io_log_undone(const char *path);
+
+/* Bytes in temporary files: of sessions' tables, and of what statements set aside. */
+struct io_temp {
+    int64_t tables, work;
+};
+struct io_temp io_temp_bytes(void);
+/* A file that SQLite does not know of has grown, or is gone. */
+void io_temp_work(int64_t bytes);
+
 /* Zeros for a path that was never opened. */
 void io_figures(const char *path, struct io_figure out[IO_KINDS]);
 /* Over all files whose path ends so ("" = all). */

@@ -19,4 +19,5 @@ libfrserver_a_SOURCES += \
 	src/server/store/lock.c src/server/store/lock.h \
 	src/server/store/sysview.h src/server/store/sysview_priv.h src/server/store/sysview.c \
 	src/server/store/sysview_catalog.c src/server/store/sysview_constraint.c \
-	src/server/store/sysview_server.c src/server/store/sysview_compat.c
+	src/server/store/sysview_server.c src/server/store/sysview_space.c \
+	src/server/store/sysview_compat.c src/server/store/log_use.c

@@ -258,6 +258,16 @@ bool wlock_held_by(struct wlock *l, int spid)
     return held;
 }
 
+int wlock_holder(struct wlock *l)
+{
+    int holder;
+
+    pthread_mutex_lock(&l->graph->mutex);
+    holder = l->holder;
+    pthread_mutex_unlock(&l->graph->mutex);
+    return holder;
+}
+
 int wlock_blocker(struct wlock_graph *g, int spid, int64_t *wait_ms)
 {
     struct waiter *w;

@@ -48,6 +48,7 @@ enum wlock_result wlock_acquire(struct wlock *l, const struct wlock_request *rq)
 void wlock_release(struct wlock *l, int spid);
 
 bool wlock_held_by(struct wlock *l, int spid);
+int wlock_holder(struct wlock *l); /* 0: nobody */
 /* Who blocks spid right now (0: nobody) and since how many milliseconds: for
  * blocking_session_id. */
 int wlock_blocker(struct wlock_graph *g, int spid, int64_t *wait_ms);

@@ -25,6 +25,7 @@ struct spool {
     size_t len, at; /* bytes in buf; reading: next row */
     int64_t rows, bytes;
     int64_t file_bytes, file_at;
+    int64_t temp_bytes; /* of a file that nobody else has */
     bool reading, early;
     struct io_file *counters; /* of the folder, or of the segment's database */
 };
@@ -124,6 +125,7 @@ void spool_free(struct spool **sp)
         return;
     if (s->fd >= 0)
         close(s->fd);
+    io_temp_work(-s->temp_bytes);
     free(s->types);
     free(s->forms);
     free(s->dir);
@@ -180,6 +182,8 @@ static bool flush(struct spool *s, struct sqlerr *e)
     if (s->early)
         sync_file_range(s->fd, s->file_bytes, (off_t)s->len, SYNC_FILE_RANGE_WRITE);
     s->file_bytes += (int64_t)s->len;
+    s->temp_bytes += (int64_t)s->len;
+    io_temp_work((int64_t)s->len);
     s->len = 0;
     return true;
 }
@@ -325,6 +329,8 @@ bool spool_publish(struct spool *s, const char *path, bool *done, struct sqlerr 
         unlink(path);
         return false;
     }
+    io_temp_work(-s->temp_bytes);
+    s->temp_bytes = 0;
     *done = true;
     return true;
 }

@@ -75,7 +75,8 @@ static bool open_file(const char *path, bool create, sqlite3 **out, struct sqler
          sqlite3_exec(
              *out,
              "PRAGMA page_size=8192; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; "
-             "PRAGMA cache_size=-16384; PRAGMA journal_size_limit=67108864; "
+             "PRAGMA cache_size=-16384; PRAGMA journal_size_limit=67108864; " /* LOG_LIMIT_BYTES
+                                                                               */
              "PRAGMA temp_store=FILE; PRAGMA trusted_schema=ON",
              NULL, NULL, NULL) == SQLITE_OK;
     if (!ok) {

@@ -86,6 +86,20 @@ bool database_set_identity(struct database *db, int32_t table_id, int64_t last);
 /* table_id 0: all of them */
 void database_forget_identity(struct database *db, int32_t table_id);
 
+/*
+ * What its log (the WAL) holds that a checkpoint has not brought into the file yet, the
+ * running transaction included.  Makes a checkpoint, as far as readers let it: what could
+ * be let go is no use of the log.  false: could not be read.
+ */
+struct log_use {
+    int64_t total_bytes; /* LOG_LIMIT_BYTES, or what the file has grown to */
+    int64_t used_bytes;
+};
+enum { LOG_LIMIT_BYTES = 64 * 1024 * 1024, DATABASE_PAGE_BYTES = 8192 };
+bool database_log_use(struct database *db, struct log_use *out);
+/* A transaction was rolled back. */
+void database_log_undone(struct database *db);
+
 /* Open a SQLite handle on a database's file with this store's settings. */
 bool database_open_handle(struct database *db, sqlite3 **out, struct sqlerr *e);
 

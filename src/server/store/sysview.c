@@ -22,6 +22,7 @@ static const struct {
 } groups[] = {{sysviews_catalog, &sysviews_catalog_count},
               {sysviews_constraint, &sysviews_constraint_count},
               {sysviews_server, &sysviews_server_count},
+              {sysviews_space, &sysviews_space_count},
               {sysviews_compat, &sysviews_compat_count}};
 
 const struct sysview *sysview_at(size_t i)

@@ -50,6 +50,8 @@ extern const struct sysview sysviews_constraint[];
 extern const size_t sysviews_constraint_count;
 extern const struct sysview sysviews_server[];
 extern const size_t sysviews_server_count;
+extern const struct sysview sysviews_space[];
+extern const size_t sysviews_space_count;
 extern const struct sysview sysviews_compat[];
 extern const size_t sysviews_compat_count;
 

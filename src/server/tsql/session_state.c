@@ -210,7 +210,9 @@ void session_get_info(struct session *s, struct session_info *out)
     pthread_mutex_unlock(&s->info_mutex);
     out->blocking_spid = blocker;
     out->wait_ms = wait_ms;
-    out->wait_type = blocker != 0 ? "LCK_M_X" : NULL;
-    if (blocker != 0)
+    out->wait_type = blocker != 0                           ? "LCK_M_X"
+                     : strcmp(out->command, "WAITFOR") == 0 ? "WAITFOR"
+                                                            : NULL;
+    if (out->wait_type != NULL)
         snprintf(out->status, sizeof out->status, "suspended");
 }
