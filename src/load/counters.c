@@ -26,13 +26,15 @@ static int64_t since(int64_t before, int64_t after)
     return before < 0 || after < 0 ? -1 : after - before;
 }
 
-void fr_counters_since(struct fr_sql *s, const struct fr_counters *before,
-                       struct fr_counters *out)
+void fr_counters_since(struct fr_sql *s, struct fr_counters *at,
+                       struct fr_counters *spent)
 {
-    if (!fr_counters_read(s, out))
-        return;
-    out->cpu_ms = since(before->cpu_ms, out->cpu_ms);
-    out->reads = since(before->reads, out->reads);
-    out->writes = since(before->writes, out->writes);
-    out->logical_reads = since(before->logical_reads, out->logical_reads);
+    struct fr_counters before = *at;
+
+    (void)fr_counters_read(s, at);
+    *spent = *at;
+    spent->cpu_ms = since(before.cpu_ms, at->cpu_ms);
+    spent->reads = since(before.reads, at->reads);
+    spent->writes = since(before.writes, at->writes);
+    spent->logical_reads = since(before.logical_reads, at->logical_reads);
 }

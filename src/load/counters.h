@@ -13,9 +13,9 @@ struct fr_counters {
 
 /* False: a server without the view, or without the right to it; all is -1 then. */
 bool fr_counters_read(struct fr_sql *s, struct fr_counters *out);
-/* What the session has cost since `before`: read once more into *out; -1 where either
- * cannot be had. */
-void fr_counters_since(struct fr_sql *s, const struct fr_counters *before,
-                       struct fr_counters *out);
+/* What the session has cost since *at was read, -1 where either cannot be had; *at is
+ * read anew. */
+void fr_counters_since(struct fr_sql *s, struct fr_counters *at,
+                       struct fr_counters *spent);
 
 #endif

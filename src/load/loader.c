@@ -46,6 +46,8 @@ const char *loader_row_text(const struct loader *l, int64_t row,
 
 fr_status loader_open_session(struct loader *l, struct fr_err *err)
 {
+    struct fr_load_counters *known = l->job->counters;
+
     if (*l->session != NULL && (*l->session)->lost)
         fr_sql_close(l->session);
     if (*l->session == NULL) {
@@ -55,10 +57,31 @@ fr_status loader_open_session(struct loader *l, struct fr_err *err)
             return st;
     }
     l->result->spid = (*l->session)->spid;
-    (void)fr_counters_read(*l->session, &l->counters_before);
+    if (known != NULL && known->session == *l->session &&
+        known->spid == (*l->session)->spid)
+        l->counters = known->at;
+    else
+        (void)fr_counters_read(*l->session, &l->counters);
+    if (known != NULL)
+        known->session = NULL;
     snprintf(l->result->login_time, sizeof l->result->login_time, "%s",
-             l->counters_before.login_time);
+             l->counters.login_time);
     return FR_OK;
+}
+
+static fr_status take_head(struct loader *l, const struct fr_head_identity *id,
+                           struct fr_err *err)
+{
+    const char *group = l->job->truncate_group;
+    struct fr_truncation t = {group, l->table->quoted, l->table->object_id};
+    fr_status st = FR_OK;
+
+    if (group != NULL && group[0] != '\0')
+        st = fr_ledger_truncate_once(*l->session, &l->job->key.place, &t, err);
+    if (st == FR_OK)
+        st = fr_ledger_take_over(*l->session, &l->job->key, l->job->epoch, id, &l->head,
+                                 err);
+    return st;
 }
 
 static fr_status take_over(struct loader *l, struct fr_err *err)
@@ -72,15 +95,13 @@ static fr_status take_over(struct loader *l, struct fr_err *err)
 
     l->head = (struct fr_head){.next_row = 1, .next_offset = l->job->key.range_start};
     if (l->ledger) {
-        const char *group = l->job->truncate_group;
-        struct fr_truncation t = {group, l->table->quoted, l->table->object_id};
-
-        st = fr_ledger_create(*l->session, &l->job->key.place, err);
-        if (st == FR_OK && group != NULL && group[0] != '\0')
-            st = fr_ledger_truncate_once(*l->session, &l->job->key.place, &t, err);
-        if (st == FR_OK)
-            st = fr_ledger_take_over(*l->session, &l->job->key, l->job->epoch, &id,
-                                     &l->head, err);
+        st = take_head(l, &id, err);
+        /* the ledger may not be there yet; that is asked only then */
+        if (st == FR_EDB && !(*l->session)->lost) {
+            st = fr_ledger_create(*l->session, &l->job->key.place, err);
+            if (st == FR_OK)
+                st = take_head(l, &id, err);
+        }
         if (st == FR_OK && l->job->confirm != NULL)
             st = l->job->confirm(l->job->ctx, err);
     }
@@ -195,13 +216,16 @@ static void fill_result(struct loader *l, uint64_t cpu_before, uint64_t started_
     r->scheduler_moves = atomic_load(&l->job->progress->scheduler_moves);
     if (*l->session == NULL)
         return;
-    fr_counters_since(*l->session, &l->counters_before, &spent);
+    fr_counters_since(*l->session, &l->counters, &spent);
     r->server_cpu_ms = spent.cpu_ms;
     r->server_reads = spent.reads;
     r->server_writes = spent.writes;
     r->server_logical_reads = spent.logical_reads;
     if (spent.login_time[0] != '\0')
         snprintf(r->login_time, sizeof r->login_time, "%s", spent.login_time);
+    if (l->job->counters != NULL)
+        *l->job->counters =
+            (struct fr_load_counters){*l->session, (*l->session)->spid, l->counters};
 }
 
 /* What --format auto leaves open is found out, and holds from here on as if it had been
@@ -272,7 +296,7 @@ fr_status fr_load_attempt(const struct fr_load_job *given, struct fr_sql **sessi
     struct loader l = {.job = job,
                        .result = result,
                        .session = session,
-                       .counters_before = {-1, -1, -1, -1, ""},
+                       .counters = {-1, -1, -1, -1, ""},
                        .ledger = job->options->ledger_choice == 0};
     uint64_t cpu = fr_clock_process_cpu_ns(), started_ms = fr_clock_ms();
     struct fr_head end = {0};

@@ -9,6 +9,7 @@
 #define FR_LOAD_LOADER_H
 
 #include "base/bulk.h"
+#include "load/counters.h"
 #include "load/ledger.h"
 #include "load/options.h"
 #include "load/sniff.h"
@@ -35,6 +36,15 @@ struct fr_load_progress {
 struct fr_plan;   /* load/plan.h */
 struct fr_record; /* load/split.h */
 
+/* The session's own figures when a load on it ended, so that the next one need not ask:
+ * the caller keeps them beside its session, zeroed at first. */
+struct fr_load_counters {
+    const struct fr_sql
+        *session; /* whose they are; NULL = of none: also once it is closed */
+    int spid;
+    struct fr_counters at;
+};
+
 struct fr_load_job {
     const char *source;               /* path, or - */
     const char *table;                /* as the user wrote it */
@@ -58,8 +68,9 @@ struct fr_load_job {
     void *refused_ctx;
     const _Atomic int *stop; /* enum fr_stop; NULL = never */
     struct fr_load_progress *progress;
-    bool observe_scheduler; /* read the own scheduler after each batch */
-    bool trims_blanks;      /* the engine's library cuts trailing blanks */
+    struct fr_load_counters *counters; /* borrowed; NULL = asked for each time */
+    bool observe_scheduler;            /* read the own scheduler after each batch */
+    bool trims_blanks;                 /* the engine's library cuts trailing blanks */
 };
 
 struct fr_load_result {

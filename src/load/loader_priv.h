@@ -42,7 +42,7 @@ struct loader {
     int64_t trimmed_before; /* values trimmed by earlier attempts */
     int64_t limit_rows;     /* of a batch, 0 = none */
     uint64_t limit_bytes;
-    struct fr_counters counters_before;
+    struct fr_counters counters; /* as last read */
 };
 
 /* loader.c: the attempt */

@@ -50,6 +50,7 @@ static fr_status run_script(struct worker *w, struct fr_sql *s, const char *sql,
     fr_status st;
 
     r->spid = s->spid;
+    w->counters.session = NULL; /* a load's figures are not these */
     (void)fr_counters_read(s, &before);
     s->message = take_message;
     s->message_ctx = w;
@@ -74,7 +75,7 @@ static void keep_session_alive(struct worker *w, uint64_t since_ms)
 {
     if (w->session != NULL && fr_clock_ms() - since_ms > PING_AFTER_MS &&
         fr_sql_run(w->session, "SELECT 1", NULL, NULL, NULL) != FR_OK)
-        fr_sql_close(&w->session);
+        worker_close_session(w);
 }
 
 fr_status worker_run_phase(struct worker *w, const struct fr_task *task,

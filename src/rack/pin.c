@@ -60,7 +60,7 @@ static fr_status claim(struct worker *w, int scheduler_id, int spid, struct fr_e
 
 static void take_session(struct worker *w, struct fr_sql **s, int scheduler_id)
 {
-    fr_sql_close(&w->session);
+    worker_close_session(w);
     w->session = *s;
     *s = NULL;
     w->encrypted = fr_connector_is_encrypted(w->engine, w->session);

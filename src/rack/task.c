@@ -66,7 +66,7 @@ static void enter_database(struct worker *w, const char *of_task)
             return;
         }
     }
-    fr_sql_close(&w->session);
+    worker_close_session(w);
 }
 
 /* A session belongs to the client of one engine: a task that wants the other gets a new
@@ -77,7 +77,7 @@ static const struct fr_bulk_engine *choose_engine(struct worker *w, int64_t choi
         fr_connector_engine(&w->connector, choice, w->engine_why, sizeof w->engine_why);
 
     if (engine != w->engine)
-        fr_sql_close(&w->session);
+        worker_close_session(w);
     w->engine = engine;
     return engine;
 }
@@ -404,6 +404,7 @@ static fr_status load_task(struct worker *w, struct fr_task *task,
         .ctx = &a,
         .stop = &w->stop,
         .progress = &w->progress,
+        .counters = &w->counters,
         .observe_scheduler = !w->same_server || w->control == NULL,
     };
     fr_status st;

@@ -172,7 +172,7 @@ static fr_status wait_for_start(struct worker *w, struct fr_err *err)
         if (fr_clock_ms() - pinged_ms > PING_MS) {
             pinged_ms = fr_clock_ms();
             if (ping(w) != FR_OK)
-                fr_sql_close(&w->session);
+                worker_close_session(w);
         }
     }
 }
@@ -321,7 +321,7 @@ static fr_status work(struct worker *w, struct fr_err *err)
         fr_status got;
 
         if (w->session != NULL && (w->session->lost || lost_its_claim(w)))
-            fr_sql_close(&w->session);
+            worker_close_session(w);
         if (w->session == NULL && w->feeds_from_queue)
             st = reconnect(w, err);
         if (st == FR_OK)

@@ -27,6 +27,7 @@ struct worker {
     bool same_server;           /* control connection may watch the target's requests */
     struct fr_worker_id id;
     struct fr_sql *session;               /* to the target; the loading thread's */
+    struct fr_load_counters counters;     /* of that session */
     const struct fr_bulk_engine *engine;  /* the session is of its client */
     char engine_why[ENGINE_WHY_BYTES];    /* why auto did not take the wire engine */
     bool encrypted;                       /* the last session was */
@@ -91,5 +92,12 @@ fr_status worker_run_phase(struct worker *w, const struct fr_task *task,
 /* A task handed over by the coordinator, as the queue would give it. */
 fr_status worker_task_from_json(const json_t *message, struct fr_task *out,
                                 struct fr_err *err);
+
+/* The session to the target, if there is one. */
+static inline void worker_close_session(struct worker *w)
+{
+    fr_sql_close(&w->session);
+    w->counters.session = NULL;
+}
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "wire/encode.h"
 #include "wire/packet.h"
+#include "wire/wire_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -139,38 +140,70 @@ static fr_status choose_columns(struct wire_copy *c, const struct fr_bulk_target
     return FR_OK;
 }
 
+static bool any_text(const struct wire_copy *c)
+{
+    for (size_t i = 0; i < c->sent_count; i++)
+        if (wire_column_is_text(c->sent[i].column))
+            return true;
+    return false;
+}
+
 /* The five bytes of each column's collation, as the server itself describes them: a sort
  * id (SQL_ collations) cannot be asked for otherwise. */
 static fr_status ask_collations(struct wire_copy *c, const char *table,
+                                unsigned char (*got)[WIRE_COLLATION_BYTES],
                                 struct fr_err *err)
 {
-    struct wire_reply reply = {0};
-    unsigned char(*got)[WIRE_COLLATION_BYTES];
-    fr_status st = FR_OK;
-    bool any = false;
+    struct wire_reply reply = {.collations = got, .collation_room = c->sent_count};
+    struct fr_buf sql;
+    fr_status st;
 
-    fr_buf_reset(&c->statement);
-    fr_buf_add_str(&c->statement, "SELECT TOP (0) ");
+    fr_buf_init(&sql, MAX_STATEMENT_BYTES);
+    fr_buf_add_str(&sql, "SELECT TOP (0) ");
     for (size_t i = 0; i < c->sent_count; i++) {
-        any = any || wire_column_is_text(c->sent[i].column);
-        fr_buf_add_str(&c->statement, i == 0 ? "" : ", ");
-        wire_column_name(&c->sent[i], &c->statement);
+        fr_buf_add_str(&sql, i == 0 ? "" : ", ");
+        wire_column_name(&c->sent[i], &sql);
     }
-    fr_buf_printf(&c->statement, " FROM %s", table);
-    if (!any)
+    fr_buf_printf(&sql, " FROM %s", table);
+    if (sql.failed)
+        st = fr_err_set(err, FR_ENOMEM, "no memory for a bulk copy");
+    else
+        st = wire_run(c->wire, fr_buf_text(&sql), &reply, "asking for collations", err);
+    fr_buf_free(&sql);
+    if (st == FR_OK && reply.columns != c->sent_count)
+        st = fr_err_set(err, FR_EPROTO, "%s was described with %zu columns, not %zu",
+                        table, reply.columns, c->sent_count);
+    return st;
+}
+
+/* c->statement: the columns as INSERT BULK declares them, each with its collation's name.
+ * Where the session has just been told of the same ones it is not asked again. */
+static fr_status find_collations(struct wire_copy *c, const char *table,
+                                 struct fr_err *err)
+{
+    unsigned char(*got)[WIRE_COLLATION_BYTES];
+    struct wire *w = c->wire;
+    fr_status st = FR_OK;
+    bool known = w->known_columns.len == c->statement.len &&
+                 strcmp(fr_buf_text(&w->known_columns), fr_buf_text(&c->statement)) == 0;
+
+    if (!any_text(c))
         return FR_OK;
     got = calloc(c->sent_count, sizeof *got);
     if (got == NULL || c->statement.failed) {
         free(got);
         return fr_err_set(err, FR_ENOMEM, "no memory for a bulk copy");
     }
-    reply.collations = got;
-    reply.collation_room = c->sent_count;
-    st = wire_run(c->wire, fr_buf_text(&c->statement), &reply, "asking for collations",
-                  err);
-    if (st == FR_OK && reply.columns != c->sent_count)
-        st = fr_err_set(err, FR_EPROTO, "%s was described with %zu columns, not %zu",
-                        table, reply.columns, c->sent_count);
+    if (known) {
+        memcpy(got, w->known_collations.data, w->known_collations.len);
+    } else {
+        fr_buf_reset(&w->known_columns);
+        fr_buf_reset(&w->known_collations);
+        st = ask_collations(c, table, got, err);
+        fr_buf_add(&w->known_collations, got, c->sent_count * sizeof *got);
+        if (st == FR_OK && !w->known_collations.failed)
+            fr_buf_add_str(&w->known_columns, fr_buf_text(&c->statement));
+    }
     for (size_t i = 0; st == FR_OK && i < c->sent_count; i++) {
         bool own = memcmp(got[i], "\0\0\0\0\0", WIRE_COLLATION_BYTES) != 0;
 
@@ -217,19 +250,28 @@ static void add_hints(const struct fr_bulk_options *o, struct fr_buf *sql)
         fr_buf_add_byte(sql, ')');
 }
 
-static fr_status write_statement(struct wire_copy *c, const struct fr_bulk_target *t,
-                                 struct fr_err *err)
+static void declare_columns(struct wire_copy *c, const char *table)
 {
-    unsigned char head[3] = {TOKEN_COLMETADATA, (unsigned char)c->sent_count,
-                             (unsigned char)(c->sent_count >> 8)};
-
     fr_buf_reset(&c->statement);
-    fr_buf_printf(&c->statement, "insert bulk %s (", t->table);
+    fr_buf_printf(&c->statement, "insert bulk %s (", table);
     for (size_t i = 0; i < c->sent_count; i++) {
         fr_buf_add_str(&c->statement, i == 0 ? "" : ", ");
         wire_column_declare(&c->sent[i], &c->statement);
     }
     fr_buf_add_byte(&c->statement, ')');
+}
+
+static fr_status write_statement(struct wire_copy *c, const struct fr_bulk_target *t,
+                                 struct fr_err *err)
+{
+    unsigned char head[3] = {TOKEN_COLMETADATA, (unsigned char)c->sent_count,
+                             (unsigned char)(c->sent_count >> 8)};
+    fr_status st;
+
+    declare_columns(c, t->table);
+    st = find_collations(c, t->table, err);
+    if (st != FR_OK)
+        return st;
     add_hints(&t->options, &c->statement);
     fr_buf_add(&c->metadata, head, sizeof head);
     for (size_t i = 0; i < c->sent_count; i++)
@@ -269,8 +311,6 @@ static fr_status wire_begin_copy(struct fr_sql *s, const struct fr_bulk_target *
         st = fr_err_set(err, FR_ENOMEM, "no memory for a bulk copy");
     else
         st = choose_columns(c, t, err);
-    if (st == FR_OK)
-        st = ask_collations(c, t->table, err);
     if (st == FR_OK)
         st = write_statement(c, t, err);
     if (st != FR_OK) {

@@ -525,6 +525,8 @@ fr_status wire_new(struct wire_link *link, uint32_t packet_bytes, struct wire **
     w->out.at = w->out.end = w->out_buffer;
     memcpy(w->collation, latin1, sizeof latin1);
     fr_buf_init(&w->outputs, WIRE_MAX_OUTPUT_BYTES);
+    fr_buf_init(&w->known_columns, WIRE_MAX_OUTPUT_BYTES);
+    fr_buf_init(&w->known_collations, WIRE_MAX_OUTPUT_BYTES);
     *out = w;
     return FR_OK;
 }
@@ -533,6 +535,8 @@ void wire_free(struct wire *w)
 {
     wire_lose(w);
     fr_buf_free(&w->outputs);
+    fr_buf_free(&w->known_columns);
+    fr_buf_free(&w->known_collations);
     free(w->out_buffer);
     free(w->raw);
     free(w->in);

@@ -59,6 +59,10 @@ struct wire {
     bool is_encrypted;
     struct wire_address route; /* host "" = none */
     unsigned char collation[5];
+    /* What the last bulk copy was told of its columns' collations, and of which columns:
+     * the next into the same ones need not ask. */
+    struct fr_buf known_columns;
+    struct fr_buf known_collations;
     unsigned char transaction[8]; /* descriptor (MS-TDS 2.2.5.3.2) */
     struct fr_buf outputs;        /* texts of the last call's output parameters */
 };

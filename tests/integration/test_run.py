@@ -380,8 +380,9 @@ def test_start_signal_for_other_workers(r):
     """`worker` joins a run of `run --no-start`; nothing is loaded before `start`."""
     prepare(r, 2, 100)
     try:
+        before = r.sql("SELECT COALESCE(MAX(run_id), 0) FROM dbo.run", "fullrack")[0][0]
         p = r.spawn("run", "--workers", "1", "--no-start", "--json")
-        run_id = wait_until("the run", 20, lambda: r.sql("SELECT MAX(run_id) FROM dbo.run", "fullrack")[0][0])
+        run_id = wait_until("the run", 20, lambda: r.sql("SELECT MAX(run_id) FROM dbo.run WHERE run_id > %d" % before, "fullrack")[0][0])
         w = r.spawn("worker", "--run-id", str(run_id))
         wait_until("two armed workers", 30, lambda: r.sql("SELECT COUNT(*) FROM dbo.worker WHERE state = 'armed'", "fullrack")[0][0] == 2)
         time.sleep(1)
