@@ -311,11 +311,12 @@ bool fr_direct_row(const struct fr_direct *d, const struct fr_record *rec,
 
 /* ---- rows of an index ---- */
 
-unsigned char *direct_take_cr_row(const struct fr_direct *d, const struct fr_index *ix,
-                                  size_t end_used, struct fr_bulk *bulk,
-                                  unsigned char *at)
+/* The fields of the next row, whatever the format and the options ask for.  NULL: not
+ * taken. */
+static unsigned char *take_fields(const struct fr_direct *d, const struct fr_index *ix,
+                                  struct fr_bulk *bulk, unsigned char *at)
 {
-    const uint32_t *ends = ix->ends + end_used;
+    const uint32_t *ends = ix->ends + ix->end_used;
     const char *base = ix->base;
     size_t last = d->field_count - 1;
 
@@ -344,9 +345,9 @@ static bool is_blank(const struct fr_index *ix)
 }
 
 /* One row, of a format or with options that want a look at each. */
-static fr_status take_with_care(const struct fr_direct *d, struct fr_index *ix,
-                                struct fr_bulk *bulk, struct fr_direct_run *run,
-                                unsigned char **to, struct fr_err *err)
+static fr_status take_row(const struct fr_direct *d, struct fr_index *ix,
+                          struct fr_bulk *bulk, struct fr_direct_run *run,
+                          unsigned char **to, struct fr_err *err)
 {
     const char *before = fr_index_row(ix);
     unsigned char *at = *to;
@@ -357,7 +358,7 @@ static fr_status take_with_care(const struct fr_direct *d, struct fr_index *ix,
         return FR_OK;
     if (!d->into_cells)
         *at++ = bulk->direct_mark;
-    at = direct_take_cr_row(d, ix, ix->end_used, bulk, at);
+    at = take_fields(d, ix, bulk, at);
     run->ended = at == NULL;
     if (run->ended)
         return FR_OK;
@@ -384,7 +385,7 @@ fr_status fr_direct_rows(const struct fr_direct *d, struct fr_index *ix,
                          struct fr_bulk *bulk, struct fr_direct_run *run,
                          struct fr_err *err)
 {
-    bool with_care = d->trims || d->nulls != NULL || ix->rule.nul_is_empty ||
+    bool with_care = d->trims || d->nulls != NULL || ix->has_nul ||
                      (ix->rule.skips_blank && d->field_count == 1);
     unsigned char nowhere = 0; /* for cells: a row that is not taken gives NULL */
     size_t rows;
@@ -405,7 +406,7 @@ fr_status fr_direct_rows(const struct fr_direct *d, struct fr_index *ix,
                 rows = room_bytes / bulk->direct_bytes;
         }
         if (with_care)
-            st = take_with_care(d, ix, bulk, run, &at, err);
+            st = take_row(d, ix, bulk, run, &at, err);
         else
             st = d->level->run(d, ix, bulk, run, rows, &at, err);
         if (!d->into_cells)

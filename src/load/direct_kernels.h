@@ -410,8 +410,9 @@ INLINE_KERNEL fr_status take_rows(const struct fr_direct *d, struct fr_index *ix
                                   struct fr_direct_run *run, size_t rows,
                                   unsigned char **to, struct fr_err *err)
 {
-    const uint32_t *ends = ix->ends, *lasts = ix->rows + ix->row_used;
+    const uint32_t *lasts = ix->rows + ix->row_used;
     const char *base = ix->base;
+    uint32_t *ends = ix->ends;
     size_t used = ix->end_used, fields = d->field_count, row = 0;
     uint32_t start = ends[(ptrdiff_t)used - 1];
     bool loose = ix->rule.loose_newline;
@@ -429,10 +430,10 @@ INLINE_KERNEL fr_status take_rows(const struct fr_direct *d, struct fr_index *ix
             break;
         if (!into_cells)
             *next++ = mark;
-        if (loose && base[(size_t)end - 1] == '\r')
-            next = direct_take_cr_row(d, ix, used, bulk, next);
-        else
-            next = take_fields(d, ix, used, is_quoted, into_cells, bulk, next);
+        /* a CR there is no part of the last field */
+        ends[last] = end - (loose && base[(size_t)end - 1] == '\r' ? 1 : 0);
+        next = take_fields(d, ix, used, is_quoted, into_cells, bulk, next);
+        ends[last] = end;
         run->ended = next == NULL;
         if (run->ended)
             break;

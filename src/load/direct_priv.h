@@ -107,10 +107,5 @@ bool direct_set_otherwise(const struct fr_direct *d, const struct direct_column 
 /* Undo doubled quotes, where there are any, into the scratch.  False: the value is too
  * long for it. */
 bool direct_unquote(const struct fr_direct *d, const char **p, size_t *n);
-/* The row whose first terminator is `end_used`, with a CR in front of its end or whatever
- * the options ask for.  NULL: not taken. */
-unsigned char *direct_take_cr_row(const struct fr_direct *d, const struct fr_index *ix,
-                                  size_t end_used, struct fr_bulk *bulk,
-                                  unsigned char *at);
 
 #endif

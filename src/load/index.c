@@ -245,6 +245,8 @@ void fr_index_at(struct fr_index *ix, const char *p, size_t n, unsigned generati
                 return;
         }
     }
+    if (ix->rule.nul_is_empty && (ix->base == NULL || ix->generation != generation))
+        ix->has_nul = memchr(p, '\0', n) != NULL;
     ix->generation = generation;
     start_at(ix, p, n);
 }

@@ -46,6 +46,7 @@ struct fr_index {
     uint32_t *rows; /* of each row its last terminator, as an index into ends */
     size_t end_count, row_count;
     size_t end_used, row_used; /* taken */
+    bool has_nul;              /* bcp: somewhere in the text */
     bool is_blocked;           /* csv: the next byte is none of the common form */
     size_t stretch_bytes;
     struct fr_index_carry carry; /* csv, at `scanned` */

@@ -10,6 +10,7 @@ CLEANFILES += $(bench_tools)
 bench: all
 	$(MAKE) $(bench_tools)
 	$(srcdir)/tests/bench/bench.py
+	$(srcdir)/tests/bench/bench_encode.py
 	$(srcdir)/tests/bench/bench_many.py --tasks 2000
 	$(srcdir)/tests/bench/bench_claims.py --limit 1.5
 	$(srcdir)/tests/bench/bench_split.py
@@ -18,7 +19,7 @@ bench: all
 # After a change that is meant to cost or to save instructions of a row
 renew-instructions: all
 	$(srcdir)/tests/bench/check_instructions.py --renew
-EXTRA_DIST += tests/bench/bench.py tests/bench/bench_many.py tests/bench/bench_claims.py tests/bench/bench_split.py tests/bench/bench_streams.py \
+EXTRA_DIST += tests/bench/bench.py tests/bench/bench_encode.py tests/bench/bench_many.py tests/bench/bench_claims.py tests/bench/bench_split.py tests/bench/bench_streams.py \
 	tests/bench/measuring.py tests/bench/data.py tests/bench/programs.py tests/bench/instructions.py tests/bench/load_pymssql.py \
 	tests/bench/check_instructions.py tests/bench/instructions.json \
 	tests/clients/load_tedious.js
