@@ -23,7 +23,7 @@ libfrclient_a_SOURCES += \
 	src/load/hint.c src/load/hint.h \
 	src/load/index.c src/load/index.h src/load/index_scan.h \
 	src/load/direct.c src/load/direct.h src/load/direct_priv.h src/load/direct_kernels.h \
-	src/load/direct_plain.c src/load/direct_avx2.c src/load/digits.h \
+	src/load/direct_plain.c src/load/direct_avx2.c src/load/direct_avx512.c src/load/direct_vector.h src/load/digits.h \
 	src/load/calendar.c src/load/calendar.h \
 	src/load/reject.c src/load/reject.h \
 	src/load/ledger.c src/load/ledger.h \

@@ -4,6 +4,7 @@
  * cells, on every level of the processor, for every format, whatever the text holds.
  */
 #include "base/cpu.h"
+#include "base/utf8.h"
 #include "load/calendar.h"
 #include "load/plan.h"
 #include "support/memory_bulk.h"
@@ -87,12 +88,43 @@ static const char *const odd_values[] = {
     "it goes on for some more",
 };
 
+/* Characters of every length, and now and then bytes that are none. */
+static void make_text_of_scripts(enum mood mood, char out[200])
+{
+    static const uint32_t borders[] = {0x20,   0x7E,   0x80,   0x7FF,   0x800,   0xFFF,
+                                       0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x10FFFF};
+    static const char *const malformed[] = {"\xC0\x80",     "\xE0\x80\x80",
+                                            "\xED\xA0\x80", "\xE2\x82",
+                                            "\x80",         "\xF5\x80\x80\x80"};
+    size_t n = 0, characters = any_below(40);
+
+    for (size_t i = 0; i < characters; i++) {
+        size_t kind = any_below(6);
+        uint32_t ch = kind == 0   ? (uint32_t)('a' + any_below(26))
+                      : kind == 1 ? (uint32_t)(0x400 + any_below(0x100))
+                      : kind == 2 ? (uint32_t)(0x4E00 + any_below(0x1000))
+                      : kind == 3 ? (uint32_t)(0x1F600 + any_below(0x40))
+                      : kind == 4 ? borders[any_below(COUNT_OF(borders))]
+                                  : (uint32_t)' ';
+
+        if (mood == WILD && any_below(200) == 0)
+            n += (size_t)snprintf(out + n, 8, "%s",
+                                  malformed[any_below(COUNT_OF(malformed))]);
+        n += fr_utf8_put(ch, out + n);
+    }
+    out[n] = '\0';
+}
+
 static void make_value(size_t column, enum mood mood, char out[200])
 {
     unsigned r = (unsigned)next_random();
 
     if (mood != TAME && any_below(mood == WILD ? 4 : 40) == 0) {
         snprintf(out, 200, "%s", odd_values[any_below(COUNT_OF(odd_values))]);
+        return;
+    }
+    if (columns[column].type == FR_TYPE_NVARCHAR && mood != TAME) {
+        make_text_of_scripts(mood, out);
         return;
     }
     switch (columns[column].type) {
