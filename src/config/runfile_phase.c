@@ -4,6 +4,7 @@
 #include "base/text_file.h"
 #include "config/nearest.h"
 #include "config/variables.h"
+#include "db/statements.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -162,11 +163,50 @@ static void take_text(struct checker *c, json_t *v, const struct fr_json_path *a
         take_sql(c, sql, at, p);
 }
 
+/* Ready-made ones; sorted by name. */
+static const struct {
+    const char *name, *sql;
+} ready_made[] = {
+    {"check-constraints", fr_phase_check_constraints},
+    {"disable-indexes", fr_phase_disable_indexes},
+    {"rebuild-indexes", fr_phase_rebuild_indexes},
+    {"restore-recovery", fr_phase_restore_recovery},
+    {"set-recovery", fr_phase_set_recovery},
+    {"update-statistics", fr_phase_update_statistics},
+};
+
+static void take_ready_made(struct checker *c, json_t *v, const struct fr_json_path *at,
+                            struct fr_run_phase *p)
+{
+    const char *name = check_text(c, v, at, "a ready-made \"phase\"");
+    struct fr_nearest nearest;
+
+    if (name == NULL || p->sql != NULL)
+        return;
+    fr_nearest_begin(&nearest, name, strlen(name));
+    for (size_t i = 0; i < sizeof ready_made / sizeof ready_made[0]; i++) {
+        if (strcmp(ready_made[i].name, name) == 0) {
+            p->sql = strdup(ready_made[i].sql);
+            p->label = strdup(name);
+            return;
+        }
+        fr_nearest_offer(&nearest, ready_made[i].name);
+    }
+    fr_document_blame(c->d, at,
+                      nearest.best != NULL
+                          ? "there is no ready-made phase \"%s\"; did you mean \"%s\"?"
+                          : "there is no ready-made phase \"%s\"",
+                      name, nearest.best);
+}
+
 static const struct {
     const char *name;
     void (*take)(struct checker *c, json_t *v, const struct fr_json_path *at,
                  struct fr_run_phase *p);
-} members[] = {{"file", take_file}, {"sql", take_text}, {"variables", take_variables}};
+} members[] = {{"file", take_file},
+               {"phase", take_ready_made},
+               {"sql", take_text},
+               {"variables", take_variables}};
 
 static void take_member(struct checker *c, json_t *v, const struct fr_json_path *at,
                         struct fr_run_phase *p)
@@ -188,6 +228,13 @@ static void take_member(struct checker *c, json_t *v, const struct fr_json_path 
                           at->key, nearest.best);
 }
 
+static unsigned count_sources(const json_t *v)
+{
+    return (json_object_get(v, "file") != NULL ? 1 : 0) +
+           (json_object_get(v, "sql") != NULL ? 1 : 0) +
+           (json_object_get(v, "phase") != NULL ? 1 : 0);
+}
+
 static void take_object(struct checker *c, json_t *v, const struct fr_json_path *at,
                         struct fr_run_phase *p)
 {
@@ -201,9 +248,8 @@ static void take_object(struct checker *c, json_t *v, const struct fr_json_path 
 
         take_member(c, value, &inner, p);
     }
-    if (c->d->mistake_count == before &&
-        (json_object_get(v, "file") == NULL) == (json_object_get(v, "sql") == NULL))
-        fr_document_blame(c->d, at, "a phase has either a \"file\" or \"sql\"");
+    if (c->d->mistake_count == before && count_sources(v) != 1)
+        fr_document_blame(c->d, at, "a phase has one of \"file\", \"sql\" and \"phase\"");
 }
 
 static void check_variables(struct checker *c, const struct fr_json_path *at,

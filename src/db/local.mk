@@ -35,9 +35,19 @@ SQL_STATEMENT_FILES = \
 	sql/statements/queue_tasks.sql \
 	sql/statements/active_tasks.sql \
 	sql/statements/job_differences.sql
+# ready-made phases of run files: in the program, and installed to be read and copied
+SQL_PHASE_FILES = \
+	sql/phases/check_constraints.sql \
+	sql/phases/disable_indexes.sql \
+	sql/phases/rebuild_indexes.sql \
+	sql/phases/restore_recovery.sql \
+	sql/phases/set_recovery.sql \
+	sql/phases/update_statistics.sql
+phasesdir = $(pkgdatadir)/phases
+dist_phases_DATA = $(SQL_PHASE_FILES)
 EXTRA_DIST += $(SQL_SCRIPT_FILES) $(SQL_STATEMENT_FILES) scripts/embed-sql
 BUILT_SOURCES += src/db/statements.c
 CLEANFILES += src/db/statements.c
-src/db/statements.c: $(SQL_SCRIPT_FILES) $(SQL_STATEMENT_FILES) scripts/embed-sql
+src/db/statements.c: $(SQL_SCRIPT_FILES) $(SQL_STATEMENT_FILES) $(SQL_PHASE_FILES) scripts/embed-sql
 	@$(MKDIR_P) src/db
-	$(AM_V_GEN)$(top_srcdir)/scripts/embed-sql $@ $(addprefix $(srcdir)/,$(SQL_SCRIPT_FILES) $(SQL_STATEMENT_FILES))
+	$(AM_V_GEN)$(top_srcdir)/scripts/embed-sql $@ $(addprefix $(srcdir)/,$(SQL_SCRIPT_FILES) $(SQL_STATEMENT_FILES) $(SQL_PHASE_FILES))

@@ -1,6 +1,6 @@
 /*
- * statements.h - the SQL of sql/, embedded at build (scripts/embed-sql): one constant per
- * file of sql/statements.
+ * statements.h - the SQL of sql/, embedded at build (scripts/embed-sql): one constant a
+ * file.
  */
 #ifndef FR_DB_STATEMENTS_H
 #define FR_DB_STATEMENTS_H
@@ -26,6 +26,14 @@ extern const char fr_stmt_ledger_ranges[];
 extern const char fr_stmt_queue_tasks[];
 extern const char fr_stmt_active_tasks[];
 extern const char fr_stmt_job_differences[];
+
+/* Ready-made phases of run files, with $(TABLE) and the like in them (sql/phases). */
+extern const char fr_phase_check_constraints[];
+extern const char fr_phase_disable_indexes[];
+extern const char fr_phase_rebuild_indexes[];
+extern const char fr_phase_restore_recovery[];
+extern const char fr_phase_set_recovery[];
+extern const char fr_phase_update_statistics[];
 
 /* Scripts of several batches, separated by GO. */
 extern const char fr_script_control_tables[];

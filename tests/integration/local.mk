@@ -12,6 +12,7 @@ INTEGRATION_TESTS = \
 	tests/integration/test_layout.py \
 	tests/integration/test_limits.py \
 	tests/integration/test_load.py \
+	tests/integration/test_phases.py \
 	tests/integration/test_queue.py \
 	tests/integration/test_run.py \
 	tests/integration/test_runfile.py \

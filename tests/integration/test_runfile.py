@@ -94,7 +94,9 @@ def test_config_of_options(rack):
 GOOD = {"$schema": "x", "description": "y", "server": "db1", "workers": 4, "batch-rows": "auto", "max-field-bytes": "1M", "truncate": True,
         "null": ["a"], "format": "csv",
         "tables": [{"name": "dbo.t", "files": ["here.tsv"], "header": "skip", "before": "SELECT $(TABLE)",
-                    "after": [{"sql": "SELECT $(N)", "variables": {"N": 5}}, {"file": "here.sql"}], "on-failure": ["SELECT 1"],
+                    "after": [{"sql": "SELECT $(N)", "variables": {"N": 5}}, {"file": "here.sql"}, {"phase": "check-constraints"},
+                              {"phase": "disable-indexes"}, {"phase": "rebuild-indexes"}, {"phase": "restore-recovery"},
+                              {"phase": "set-recovery", "variables": {"MODEL": "SIMPLE"}}, {"phase": "update-statistics"}], "on-failure": ["SELECT 1"],
                     "depends-on": ["dbo.u"], "priority": -3},
                    {"name": "dbo.u", "files": "here.tsv", "date-format": "a=%Y"}]}
 # what a schema can tell: each change makes the good document a bad one
@@ -105,6 +107,7 @@ SHAPES = [("workers", "4"), ("workers", 0), ("workers", 2000), ("batch-rows", "m
           ("tables", [{"name": "t", "files": "here.tsv", "workers": 4}]), ("tables", [{"name": "t", "files": "here.tsv", "before": []}]),
           ("tables", [{"name": "t", "before": {"sql": "x", "file": "here.sql"}}]), ("tables", [{"name": "t", "before": {}}]),
           ("tables", [{"name": "t", "before": {"sql": "x", "variables": {"A": True}}}]), ("tables", [{"name": "t", "before": {"sq": "x"}}]),
+          ("tables", [{"name": "t", "before": {"phase": "x"}}]), ("tables", [{"name": "t", "before": {"phase": "check-constraints", "sql": "x"}}]),
           ("tables", [{"name": "t", "on-failure": "x"}]), ("tables", [{"name": "t", "before": "  "}]),
           ("tables", [{"name": "t", "files": "here.tsv", "depends-on": []}]), ("description", ""), ("max-field-bytes", 1.5)]
 

@@ -67,7 +67,8 @@ if (parse("SELEC 1 FORM x;", "self test", 1).length === 0) {
     process.exit(1);
 }
 for (const name of process.argv.slice(2)) {
-    for (const b of batches(fs.readFileSync(name, "utf8"))) {
+    /* a variable of a run file's phase stands for a name, or in a text for anything */
+    for (const b of batches(fs.readFileSync(name, "utf8").replace(/\$\(\w+\)/g, "[x]"))) {
         count++;
         errors = errors.concat(parse(b.text, name, b.first));
     }

@@ -238,7 +238,21 @@ static const struct {
     {"{'tables': [{" TABLE ",\n'before': ['', 'x']}]}", 2, 12, "is empty"},
     {"{'tables': [{" TABLE ",\n'before': {'fil': 'x'}}]}", 2, 12,
      "did you mean \"file\"?"},
-    {"{'tables': [{" TABLE ",\n'before': {}}]}", 2, 11, "either a \"file\" or \"sql\""},
+    {"{'tables': [{" TABLE ",\n'before': {}}]}", 2, 11,
+     "one of \"file\", \"sql\" and \"phase\""},
+    {"{'tables': [{" TABLE ",\n'before': {'phase': 'disable-index'}}]}", 2, 21,
+     "did you mean \"disable-indexes\"?"},
+    {"{'tables': [{" TABLE ",\n'before': {'phase': 'nothing'}}]}", 2, 21,
+     "no ready-made phase \"nothing\""},
+    {"{'tables': [{" TABLE ",\n'before': {'phase': 'set-recovery'}}]}", 2, 11,
+     "there is no variable $(MODEL)"},
+    {"{'tables': [{" TABLE ",\n'before': {'phase': 'disable-indexes', 'sql': 'x'}}]}", 2,
+     11, "one of \"file\""},
+    {"{'tables': [{" TABLE ", 'before': [{'phase': 'disable-indexes'}, {'phase':"
+     "'set-recovery', 'variables': {'MODEL': 'SIMPLE'}}], 'after': [{'phase':"
+     "'rebuild-indexes'}, {'phase': 'check-constraints'}, {'phase': 'restore-recovery'},"
+     "{'phase': 'update-statistics'}]}]}",
+     0, 0, NULL},
     {"{'tables': [{" TABLE ",\n'before': {'file': 'none.sql'}}]}", 2, 20, "No such file"},
     {"{'tables': [{" TABLE ",\n'before': {'sql': 'x', 'variables': {'table': 'y'}}}]}", 2,
      38, "known already"},
