@@ -60,7 +60,7 @@ GO
 /*
  * What follows for the job's groups from the states of their tasks, until nothing more does.  Called with the job's row
  * locked; may be called at any time.  A table's steps need all earlier ones; its first one needs all steps of the tables
- * that it depends on (work_group_need).
+ * that it depends on (work_group_need).  To need is to need done, but for finally: that needs over, well or not.
  */
 CREATE PROCEDURE dbo.sp_settle_job
     @job_id bigint
@@ -92,13 +92,19 @@ BEGIN
           AND EXISTS (SELECT 1 FROM dbo.work_group_need AS n JOIN dbo.work_group AS e ON e.group_id = n.needs_group_id
                       WHERE n.group_id = g.group_id AND e.target_table = g.target_table AND e.state IN ('waiting', 'open'));
         SET @woken = @@ROWCOUNT;
-        /* whether the table fails is open again */
+        /* how the table ends is open again */
         UPDATE g SET state = 'waiting', blocked_by = NULL
         FROM dbo.work_group AS g
         WHERE g.job_id = @job_id AND g.role = 'on-failure' AND g.state NOT IN ('waiting', 'open')
           AND EXISTS (SELECT 1 FROM dbo.work_group AS e
-                      WHERE e.job_id = @job_id AND e.target_table = g.target_table AND e.role <> 'on-failure'
+                      WHERE e.job_id = @job_id AND e.target_table = g.target_table AND e.role IN ('before', 'load', 'after')
                         AND e.state IN ('waiting', 'open'));
+        SET @woken = @woken + @@ROWCOUNT;
+        UPDATE g SET state = 'waiting'
+        FROM dbo.work_group AS g
+        WHERE g.job_id = @job_id AND g.role = 'finally' AND g.state NOT IN ('waiting', 'open')
+          AND EXISTS (SELECT 1 FROM dbo.work_group_need AS n JOIN dbo.work_group AS e ON e.group_id = n.needs_group_id
+                      WHERE n.group_id = g.group_id AND e.state IN ('waiting', 'open'));
         SET @woken = @woken + @@ROWCOUNT;
         /* what had failed is under way again */
         UPDATE g SET state = 'waiting', blocked_by = NULL
@@ -129,7 +135,7 @@ BEGIN
                           FROM dbo.work_group_need AS n JOIN dbo.work_group AS e ON e.group_id = n.needs_group_id
                           WHERE n.group_id = g.group_id AND e.state IN ('failed', 'cancelled', 'blocked'))
         FROM dbo.work_group AS g
-        WHERE g.job_id = @job_id AND g.state = 'waiting'
+        WHERE g.job_id = @job_id AND g.state = 'waiting' AND g.role <> 'finally'
           AND EXISTS (SELECT 1 FROM dbo.work_group_need AS n JOIN dbo.work_group AS e ON e.group_id = n.needs_group_id
                       WHERE n.group_id = g.group_id AND e.state IN ('failed', 'cancelled', 'blocked'));
         IF @@ROWCOUNT > 0
@@ -154,26 +160,27 @@ BEGIN
         FROM dbo.work_group AS g
         WHERE g.job_id = @job_id AND g.state = 'waiting' AND NOT (g.role = 'on-failure' AND g.number = 1)
           AND NOT EXISTS (SELECT 1 FROM dbo.work_group_need AS n JOIN dbo.work_group AS e ON e.group_id = n.needs_group_id
-                          WHERE n.group_id = g.group_id AND e.state <> 'done');
+                          WHERE n.group_id = g.group_id
+                            AND (e.state IN ('waiting', 'open') OR (g.role <> 'finally' AND e.state <> 'done')));
         SET @changed = @changed + @@ROWCOUNT;
         /* the table's steps are over: on-failure is for what was begun and did not end well */
         UPDATE g
         SET state = CASE WHEN EXISTS (SELECT 1 FROM dbo.work_group AS e
-                                      WHERE e.job_id = @job_id AND e.target_table = g.target_table AND e.role <> 'on-failure'
+                                      WHERE e.job_id = @job_id AND e.target_table = g.target_table AND e.role IN ('before', 'load', 'after')
                                         AND e.state <> 'done')
                           AND EXISTS (SELECT 1 FROM dbo.work_group AS e JOIN dbo.work_queue AS q ON q.group_id = e.group_id
-                                      WHERE e.job_id = @job_id AND e.target_table = g.target_table AND e.role <> 'on-failure'
+                                      WHERE e.job_id = @job_id AND e.target_table = g.target_table AND e.role IN ('before', 'load', 'after')
                                         AND q.epoch > 0)
                          THEN 'open' ELSE 'skipped' END
         FROM dbo.work_group AS g
         WHERE g.job_id = @job_id AND g.role = 'on-failure' AND g.number = 1 AND g.state = 'waiting'
           AND NOT EXISTS (SELECT 1 FROM dbo.work_group AS e
-                          WHERE e.job_id = @job_id AND e.target_table = g.target_table AND e.role <> 'on-failure'
+                          WHERE e.job_id = @job_id AND e.target_table = g.target_table AND e.role IN ('before', 'load', 'after')
                             AND e.state IN ('waiting', 'open'));
         SET @changed = @changed + @@ROWCOUNT;
         UPDATE g SET state = 'skipped'
         FROM dbo.work_group AS g
-        WHERE g.job_id = @job_id AND g.state = 'waiting'
+        WHERE g.job_id = @job_id AND g.state = 'waiting' AND g.role = 'on-failure'
           AND EXISTS (SELECT 1 FROM dbo.work_group_need AS n JOIN dbo.work_group AS e ON e.group_id = n.needs_group_id
                       WHERE n.group_id = g.group_id AND e.state = 'skipped');
         SET @changed = @changed + @@ROWCOUNT;

@@ -216,8 +216,8 @@ CREATE TABLE dbo.job (
 );
 GO
 /*
- * In the order of their tables and within a table of its steps: before 1, 2, ..., load, after 1, 2, ..., on-failure 1, 2, ...
- * blocked: something that it needs failed; skipped: on-failure where nothing did.
+ * In the order of their tables and within a table of its steps: before 1, 2, ..., load, after 1, 2, ...; then on-failure 1, 2,
+ * ..., finally 1, 2, ...  blocked: something that it needs failed; skipped: on-failure where nothing did.
  */
 IF OBJECT_ID(N'dbo.work_group', N'U') IS NULL
 CREATE TABLE dbo.work_group (
@@ -225,7 +225,7 @@ CREATE TABLE dbo.work_group (
     job_id bigint NOT NULL,
     target_table nvarchar(400) NOT NULL,
     role varchar(10) NOT NULL
-        CONSTRAINT ck_work_group_role CHECK (role IN ('before', 'load', 'after', 'on-failure')),
+        CONSTRAINT ck_work_group_role CHECK (role IN ('before', 'load', 'after', 'on-failure', 'finally')),
     number int NOT NULL,
     state varchar(10) NOT NULL CONSTRAINT df_work_group_state DEFAULT 'waiting'
         CONSTRAINT ck_work_group_state CHECK (state IN ('waiting', 'open', 'done', 'failed', 'cancelled', 'blocked', 'skipped')),

@@ -1,5 +1,5 @@
 /*
- * restore-recovery - after, and on-failure: the recovery model of $(DATABASE) becomes again what it was before set-recovery.
+ * restore-recovery - finally: the recovery model of $(DATABASE) becomes again what it was before set-recovery.
  *
  * Back up the log then (after SIMPLE the database first): a log with minimally logged work cannot be restored to a point
  * within it.  May be run again.

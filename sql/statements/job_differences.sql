@@ -15,8 +15,9 @@ WHERE (g.state = 'done' AND q.state <> 'done')
    OR (g.state IN ('waiting', 'blocked', 'skipped') AND q.state IN ('ready', 'active'))
 UNION ALL
 SELECT g.role + N' ' + CONVERT(nvarchar(10), g.number) + N' of ' + g.target_table + N' in job ' + CONVERT(nvarchar(20), g.job_id)
-       + N' waits, though all that it needs is done'
+       + N' waits, though nothing that it needs is missing'
 FROM dbo.work_group AS g
 WHERE g.state = 'waiting' AND NOT (g.role = 'on-failure' AND g.number = 1)
   AND NOT EXISTS (SELECT 1 FROM dbo.work_group_need AS n JOIN dbo.work_group AS e ON e.group_id = n.needs_group_id
-                  WHERE n.group_id = g.group_id AND e.state <> 'done');
+                  WHERE n.group_id = g.group_id
+                    AND (e.state IN ('waiting', 'open') OR (g.role <> 'finally' AND e.state <> 'done')));

@@ -124,9 +124,9 @@ static bool is_phase(const struct fr_queued_task *t)
 }
 
 /* What cleans up behind a table: the queue itself says when it is run. */
-static bool is_on_failure(const struct fr_queued_task *t)
+static bool is_cleaning_up(const struct fr_queued_task *t)
 {
-    return strcmp(t->role, "on-failure") == 0;
+    return strcmp(t->role, "on-failure") == 0 || strcmp(t->role, "finally") == 0;
 }
 
 /* *rows: what it committed and stays in the table. */
@@ -277,7 +277,7 @@ int command_reset(struct fr_settings *s, struct fr_arguments *args, struct fr_er
         bool changed = false;
         int64_t rows = 0;
 
-        if (args->count == 0 && (strcmp(t->server, s->server) != 0 || is_on_failure(t)))
+        if (args->count == 0 && (strcmp(t->server, s->server) != 0 || is_cleaning_up(t)))
             continue;
         /* its run would take it again at once, before anybody could take its rows out */
         if (strcmp(t->state, "active") == 0) {
@@ -323,7 +323,7 @@ int command_cancel(struct fr_settings *s, struct fr_arguments *args, struct fr_e
         int64_t rows = 0;
 
         if (args->count == 0 &&
-            (over || strcmp(t->server, s->server) != 0 || is_on_failure(t)))
+            (over || strcmp(t->server, s->server) != 0 || is_cleaning_up(t)))
             continue;
         if (over) {
             st = fr_err_set(err, FR_EARG, "task %lld is %s already",

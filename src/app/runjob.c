@@ -283,7 +283,9 @@ static fr_status make_groups(struct queuer *q, struct job_table *t, struct fr_er
         make_loads(q, t);
     if (st == FR_OK)
         st = make_phases(q, t, FR_RUN_AFTER, err);
-    return st == FR_OK ? make_phases(q, t, FR_RUN_ON_FAILURE, err) : st;
+    if (st == FR_OK)
+        st = make_phases(q, t, FR_RUN_ON_FAILURE, err);
+    return st == FR_OK ? make_phases(q, t, FR_RUN_FINALLY, err) : st;
 }
 
 /* -- the queue ----------------------------------------------------------------------- */

@@ -15,7 +15,8 @@ enum { MAX_TABLES = 10000 };
 
 const char *const fr_run_role_names[FR_RUN_ROLES] = {[FR_RUN_BEFORE] = "before",
                                                      [FR_RUN_AFTER] = "after",
-                                                     [FR_RUN_ON_FAILURE] = "on-failure"};
+                                                     [FR_RUN_ON_FAILURE] = "on-failure",
+                                                     [FR_RUN_FINALLY] = "finally"};
 
 /* -- kinds of values ----------------------------------------------------------------- */
 
@@ -237,6 +238,12 @@ static void take_on_failure(struct checker *c, struct fr_run_table *t, json_t *v
     check_phases(c, t, FR_RUN_ON_FAILURE, v, at);
 }
 
+static void take_finally(struct checker *c, struct fr_run_table *t, json_t *v,
+                         const struct fr_json_path *at)
+{
+    check_phases(c, t, FR_RUN_FINALLY, v, at);
+}
+
 /* Names are looked up when all tables are known. */
 static void take_dependencies(struct checker *c, struct fr_run_table *t, json_t *v,
                               const struct fr_json_path *at)
@@ -259,6 +266,7 @@ static const struct member table_members[] = {{"after", take_after},
                                               {"depends-on", take_dependencies},
                                               {"description", take_description},
                                               {"files", take_files},
+                                              {"finally", take_finally},
                                               {"name", take_name},
                                               {"on-failure", take_on_failure},
                                               {NULL, NULL}};

@@ -12,8 +12,15 @@
 #include "config/document.h"
 #include "config/settings.h"
 
-enum fr_run_role { FR_RUN_BEFORE, FR_RUN_AFTER, FR_RUN_ON_FAILURE, FR_RUN_ROLES };
-/* "before", "after", "on-failure": the member of the document, and the queue's word. */
+enum fr_run_role {
+    FR_RUN_BEFORE,
+    FR_RUN_AFTER,
+    FR_RUN_ON_FAILURE,
+    FR_RUN_FINALLY,
+    FR_RUN_ROLES
+};
+/* "before", "after", "on-failure", "finally": the member of the document, and the queue's
+ * word. */
 extern const char *const fr_run_role_names[FR_RUN_ROLES];
 
 enum { FR_PHASE_MAX_BYTES = 256 << 10 };

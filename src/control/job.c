@@ -12,13 +12,19 @@ struct maker {
     int64_t job_id;
     int64_t *group_ids; /* owned */
     size_t *first;      /* owned; of a table in group_ids */
+    bool *needed;       /* owned; per table, for add_needs_of_all() */
     struct fr_added_task *out;
     bool all_added;
 };
 
+static bool is_role(const struct fr_new_group *g, const char *role)
+{
+    return strcmp(g->role, role) == 0;
+}
+
 static bool is_step(const struct fr_new_group *g)
 {
-    return strcmp(g->role, "on-failure") != 0;
+    return !is_role(g, "on-failure") && !is_role(g, "finally");
 }
 
 static fr_status add_need(struct maker *m, int64_t group_id, int64_t needs,
@@ -30,19 +36,58 @@ static fr_status add_need(struct maker *m, int64_t group_id, int64_t needs,
     return control_call(m->c, "dbo.sp_add_need", params, COUNT_OF(params), err);
 }
 
-/* Every step of the tables that this one depends on. */
-static fr_status add_needs_of_table(struct maker *m, const struct fr_new_table *t,
-                                    int64_t group_id, struct fr_err *err)
+/* The steps of another table; and_failure: its on-failure, too. */
+static fr_status add_needs_of(struct maker *m, size_t other, bool and_failure,
+                              int64_t group_id, struct fr_err *err)
+{
+    const struct fr_new_table *t = &m->job->tables[other];
+    fr_status st = FR_OK;
+
+    for (size_t k = 0; st == FR_OK && k < t->group_count; k++)
+        if (is_step(&t->groups[k]) ||
+            (and_failure && is_role(&t->groups[k], "on-failure")))
+            st = add_need(m, group_id, m->group_ids[m->first[other] + k], err);
+    return st;
+}
+
+/* All that the table depends on, also indirectly: it stands in front of it. */
+static fr_status add_needs_of_all(struct maker *m, size_t table, int64_t group_id,
+                                  struct fr_err *err)
 {
     fr_status st = FR_OK;
 
-    for (size_t i = 0; i < t->need_count; i++) {
-        const struct fr_new_table *other = &m->job->tables[t->needs[i]];
+    memset(m->needed, 0, (table + 1) * sizeof *m->needed);
+    m->needed[table] = true;
+    for (size_t i = table + 1; st == FR_OK && i-- > 0;) {
+        const struct fr_new_table *t = &m->job->tables[i];
 
-        for (size_t k = 0; st == FR_OK && k < other->group_count; k++)
-            if (is_step(&other->groups[k]))
-                st = add_need(m, group_id, m->group_ids[m->first[t->needs[i]] + k], err);
+        if (!m->needed[i])
+            continue;
+        for (size_t k = 0; k < t->need_count; k++)
+            m->needed[t->needs[k]] = true;
+        if (i < table)
+            st = add_needs_of(m, i, true, group_id, err);
     }
+    return st;
+}
+
+/* Of group `index` of the table. */
+static fr_status add_needs(struct maker *m, size_t table, size_t index,
+                           struct fr_err *err)
+{
+    const struct fr_new_table *t = &m->job->tables[table];
+    const struct fr_new_group *g = &t->groups[index];
+    int64_t group_id = m->group_ids[m->first[table] + index];
+    fr_status st = FR_OK;
+
+    if (is_role(g, "finally"))
+        st = add_needs_of_all(m, table, group_id, err);
+    else if (index == 0)
+        for (size_t i = 0; st == FR_OK && i < t->need_count; i++)
+            st = add_needs_of(m, t->needs[i], false, group_id, err);
+    for (size_t k = 0; st == FR_OK && k < index; k++)
+        if (is_role(g, "finally") || is_step(&t->groups[k]) == is_step(g))
+            st = add_need(m, group_id, m->group_ids[m->first[table] + k], err);
     return st;
 }
 
@@ -76,11 +121,8 @@ static fr_status add_group(struct maker *m, size_t table, size_t index,
     fr_status st = control_call(m->c, "dbo.sp_add_group", params, COUNT_OF(params), err);
 
     *group_id = params[4].number;
-    if (st == FR_OK && index == 0)
-        st = add_needs_of_table(m, t, *group_id, err);
-    for (size_t k = 0; st == FR_OK && k < index; k++)
-        if (is_step(&t->groups[k]) == is_step(g))
-            st = add_need(m, *group_id, m->group_ids[m->first[table] + k], err);
+    if (st == FR_OK)
+        st = add_needs(m, table, index, err);
     return st == FR_OK ? add_tasks(m, g, *group_id, err) : st;
 }
 
@@ -135,7 +177,8 @@ static fr_status count_groups(struct maker *m, struct fr_err *err)
                 st = queue_check_task(&t->groups[k].tasks[n], err);
     }
     m->group_ids = calloc(groups + 1, sizeof *m->group_ids);
-    if (m->first == NULL || m->group_ids == NULL)
+    m->needed = calloc(m->job->table_count + 1, sizeof *m->needed);
+    if (m->first == NULL || m->group_ids == NULL || m->needed == NULL)
         return fr_err_set(err, FR_ENOMEM, "no memory for the tasks");
     return st;
 }
@@ -158,6 +201,7 @@ fr_status fr_job_add(struct fr_control *c, const struct fr_new_job *job, int64_t
     *all_added = m.all_added;
     free(m.first);
     free(m.group_ids);
+    free(m.needed);
     return st;
 }
 

@@ -3,7 +3,8 @@
  *
  * A table's steps, in the order before 1, 2, ..., load, after 1, 2, ..., each wait for
  * all earlier ones; its first step waits for the tables that it depends on; on-failure
- * steps are run where a step that was begun did not end well.  The procedures of
+ * is run where a step that was begun did not end well, and finally when the table and
+ * all that it depends on, also indirectly, are over, well or not.  The procedures of
  * sql/control_jobs.sql open, block and skip groups as tasks end.
  */
 #ifndef FR_CONTROL_JOB_H
@@ -12,7 +13,7 @@
 #include "control/queue.h"
 
 struct fr_new_group {
-    const char *role; /* before, load, after, on-failure */
+    const char *role; /* before, load, after, on-failure, finally */
     int number;       /* of the role, from 1 */
     const struct fr_new_task *tasks;
     size_t task_count;
@@ -20,7 +21,7 @@ struct fr_new_group {
 
 struct fr_new_table {
     const char *table;
-    const struct fr_new_group *groups; /* in the order of the steps, on-failure last */
+    const struct fr_new_group *groups; /* in this order of their roles */
     size_t group_count;
     const size_t *needs; /* tables in front of it in the job that have to be done first */
     size_t need_count;

@@ -487,7 +487,8 @@ class JobScenario(Scenario):
         e = {"name": t, "files": [f.path for f in self.tables[t]],
              "before": [self.phase("before %d of %s" % (i, t), " AND ".join(through) or "1 = 1") for i in (1, 2)],
              "after": [self.phase("after %d of %s" % (i, t), here) for i in (1, 2)],
-             "on-failure": self.phase("on-failure of " + t, "1 = 0")}
+             "on-failure": self.phase("on-failure of " + t, "1 = 0"),
+             "finally": self.phase("finally of " + t, here)}
         if self.needs[t]:
             e["depends-on"] = self.needs[t]
         if self.rng.random() < 0.3:
@@ -540,7 +541,7 @@ class JobScenario(Scenario):
                 equal(tuple(got), self.expected(f, []), "count, sum and distinct keys of %s" % f.path)
                 self.check_rejects(f)
             names = {r[0] for r in sql("SELECT DISTINCT name FROM dbo.phase_log WHERE name LIKE '%%of %s'" % t)}
-            equal(names, {"%s of %s" % (p, t) for p in ("before 1", "before 2", "after 1", "after 2")}, "phases of " + t)
+            equal(names, {"%s of %s" % (p, t) for p in ("before 1", "before 2", "after 1", "after 2", "finally")}, "phases of " + t)
         equal(sql("SELECT name FROM dbo.phase_log WHERE fits = 0"), [], "phases that were run before their time")
         SUMMARY["phases run"] += sql("SELECT COUNT(*) FROM dbo.phase_log")[0][0]
         equal(self.rack.json("verify")["differences"], [], "verify")

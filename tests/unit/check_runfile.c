@@ -468,9 +468,9 @@ START_TEST(test_schema_has_every_option)
         json_decref(want);
     }
     /* besides them: $schema, description, tables; name, description, files, depends-on,
-     * the three phases */
+     * the four kinds of phases */
     ck_assert_uint_eq(json_object_size(properties), run_wide + 3);
-    ck_assert_uint_eq(json_object_size(table), of_tables + 7);
+    ck_assert_uint_eq(json_object_size(table), of_tables + 8);
     json_decref(schema);
 }
 END_TEST
