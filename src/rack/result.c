@@ -126,6 +126,36 @@ static void print_failure(json_t *task, FILE *out)
     fprintf(out, "%s\n", error[0] == '\0' ? "no more is known" : error);
 }
 
+/* Because of another one; last_error begins so (sql/control_jobs.sql). */
+static bool was_not_run(const json_t *task)
+{
+    return strcmp(fr_ipc_text(task, "state"), "cancelled") == 0 &&
+           strncmp(fr_ipc_text(task, "error"), "not run: ", 9) == 0;
+}
+
+/* A line for all tasks with the same reason: there may be many. */
+static void print_not_run(const json_t *tasks, FILE *out)
+{
+    json_t *counts = json_object();
+    const char *why;
+    size_t i;
+    json_t *v;
+
+    json_array_foreach(tasks, i, v)
+    {
+        if (!was_not_run(v))
+            continue;
+        why = fr_ipc_text(v, "error");
+        json_object_set_new(
+            counts, why,
+            json_integer(json_integer_value(json_object_get(counts, why)) + 1));
+    }
+    json_object_foreach(counts, why, v)
+        fprintf(out, "%lld task%s %s\n", (long long)json_integer_value(v),
+                plural(json_integer_value(v)), why);
+    json_decref(counts);
+}
+
 static const char *format_of(const json_t *task, const char *key)
 {
     const json_t *format = json_object_get(task, "format");
@@ -172,6 +202,8 @@ void fr_result_print(const struct fr_result *r, FILE *out)
     fr_result_totals(r, &t);
     json_array_foreach(r->tasks, i, task)
     {
+        if (was_not_run(task))
+            continue;
         if (strcmp(fr_ipc_text(task, "state"), "done") != 0)
             print_failure(task, out);
         else if (fr_ipc_number(task, "rejected", 0) > 0)
@@ -180,6 +212,7 @@ void fr_result_print(const struct fr_result *r, FILE *out)
                     (long long)fr_ipc_number(task, "rejected", 0),
                     plural(fr_ipc_number(task, "rejected", 0)));
     }
+    print_not_run(r->tasks, out);
     fprintf(out, "%lld of %lld task%s done", (long long)t.done, (long long)t.tasks,
             plural(t.tasks));
     if (t.failed > 0)

@@ -485,7 +485,7 @@ def test_dead_workers_of_exhausted_tasks(rack):
     rack.sql("UPDATE dbo.work_queue SET state = 'active', attempts = 1, epoch = 1, worker = 'w', host = 'h', lease_token = NEWID(), "
              "lease_until = '2000-01-01' WHERE state = 'ready'", "fullrack")
     rack.fullrack("run", "--file", path, "--workers", "1", exit=1)
-    check("not run: before 1 of dbo.a failed" in rack.err, "the summary says what was not run", rack.err)
+    check("tasks not run: before 1 of dbo.a failed" in rack.err, "the summary says what was not run, on a line", rack.err)
     check("the lease of worker w on h ran out" in tasks(rack, "last_error", "state = 'failed'")[0][0], "reason")
     equal(said(rack), ["a failed"], "phases")
     clean(rack)

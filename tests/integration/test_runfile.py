@@ -128,6 +128,20 @@ def test_schema_and_check_agree(rack):
         config(rack, rack.file("shape.json", json.dumps(bad)), exit=2)
 
 
+def test_documents_that_people_copy(rack):
+    """The example's run file, and the one of the manual page, by the schema."""
+    root = os.path.dirname(os.path.dirname(SCHEMA))
+    with open(SCHEMA) as f:
+        validator = jsonschema.Draft202012Validator(json.load(f))
+    with open(os.path.join(root, "examples", "nightly", "nightly.json")) as f:
+        nightly = json.load(f)
+    with open(os.path.join(root, "man", "fullrack.json.5")) as f:
+        page = json.loads(f.read().split(".Bd -literal\n")[1].split(".Ed")[0])
+    for doc in (nightly, page):
+        equal([e.message for e in validator.iter_errors(doc)], [], "mistakes")
+    equal(sum("files" in t for t in nightly["tables"]), 12, "tables with files")
+
+
 def test_paths_are_from_the_files_folder(rack):
     fresh(rack)
     folder = os.path.join(rack.dir, "night[ly]*")

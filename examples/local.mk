@@ -1,0 +1,4 @@
+NIGHTLY = examples/nightly
+TESTS += $(NIGHTLY)/run-twice
+EXTRA_DIST += $(NIGHTLY)/run-twice $(NIGHTLY)/README.md $(NIGHTLY)/nightly.json $(NIGHTLY)/make-files $(NIGHTLY)/tables.sql \
+	$(NIGHTLY)/no_orphans.sql $(NIGHTLY)/daily_sales.sql
