@@ -114,20 +114,36 @@ struct fr_sql_param fr_sql_out(const char *name, enum fr_sql_type type)
         .name = name, .type = type, .is_null = true, .is_output = true};
 }
 
+/* Where the first of the names stands, and which it is; the end of the text where none
+ * does. */
+static const char *find_name(const char *sql, const struct fr_sql_name *names,
+                             size_t count, size_t *which)
+{
+    const char *first = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *at = strstr(sql, names[i].from);
+
+        if (at != NULL && (first == NULL || at < first)) {
+            first = at;
+            *which = i;
+        }
+    }
+    return first != NULL ? first : sql + strlen(sql);
+}
+
 fr_status fr_sql_rename(const char *sql, const struct fr_sql_name *names, size_t count,
                         struct fr_buf *out, struct fr_err *err)
 {
-    while (*sql != '\0') {
-        size_t i = 0;
+    for (;;) {
+        size_t which = 0;
+        const char *at = find_name(sql, names, count, &which);
 
-        while (i < count && strncmp(sql, names[i].from, strlen(names[i].from)) != 0)
-            i++;
-        if (i < count) {
-            fr_buf_add_str(out, names[i].to);
-            sql += strlen(names[i].from);
-        } else {
-            fr_buf_add_byte(out, (unsigned char)*sql++);
-        }
+        fr_buf_add(out, sql, (size_t)(at - sql));
+        if (*at == '\0')
+            break;
+        fr_buf_add_str(out, names[which].to);
+        sql = at + strlen(names[which].from);
     }
     return out->failed ? fr_err_set(err, FR_ENOMEM, "no memory for a statement") : FR_OK;
 }

@@ -15,14 +15,30 @@ static bool add_character(struct fr_buf *out, uint32_t c)
     return fr_buf_add(out, b, fr_utf8_put(c, b));
 }
 
+/* The units of ASCII that p begins with, as bytes. */
+static size_t add_ascii(struct fr_buf *out, const unsigned char *p, size_t n)
+{
+    size_t run = 0;
+
+    while (2 * run + 1 < n && p[2 * run] < 0x80 && p[2 * run + 1] == 0)
+        run++;
+    if (run == 0 || !fr_buf_reserve(out, run))
+        return 0;
+    for (size_t i = 0; i < run; i++)
+        out->data[out->len + i] = (char)p[2 * i];
+    out->len += run;
+    out->data[out->len] = '\0';
+    return 2 * run;
+}
+
 bool wire_add_utf16(struct fr_buf *out, const unsigned char *p, size_t n)
 {
-    for (size_t i = 0; i + 1 < n; i += 2) {
+    for (size_t i = add_ascii(out, p, n); i + 1 < n; i += add_ascii(out, p + i, n - i)) {
         uint32_t c = (uint32_t)(p[i] | p[i + 1] << 8);
 
+        i += 2;
         if (c >= 0xD800 && c <= 0xDFFF) {
-            uint32_t low =
-                c < 0xDC00 && i + 3 < n ? (uint32_t)(p[i + 2] | p[i + 3] << 8) : 0;
+            uint32_t low = c < 0xDC00 && i + 1 < n ? (uint32_t)(p[i] | p[i + 1] << 8) : 0;
 
             if (low >= 0xDC00 && low <= 0xDFFF) {
                 c = 0x10000 + ((c & 0x3FF) << 10 | (low & 0x3FF));
@@ -37,19 +53,29 @@ bool wire_add_utf16(struct fr_buf *out, const unsigned char *p, size_t n)
     return !out->failed;
 }
 
-static bool put_unit(struct fr_buf *out, uint32_t unit)
+/* The ASCII that p begins with, as units; how many. */
+static size_t put_ascii(struct fr_buf *out, const unsigned char *p)
 {
-    unsigned char b[2] = {(unsigned char)unit, (unsigned char)(unit >> 8)};
+    size_t run = 0;
 
-    return fr_buf_add(out, b, 2);
+    while (p[run] != '\0' && p[run] < 0x80)
+        run++;
+    if (run == 0 || !fr_buf_reserve(out, 2 * run))
+        return 0;
+    for (size_t i = 0; i < run; i++)
+        (void)fr_utf16_put(p[i], (unsigned char *)out->data + out->len + 2 * i);
+    out->len += 2 * run;
+    out->data[out->len] = '\0';
+    return run;
 }
 
 bool wire_put_utf16(struct fr_buf *out, const char *utf8)
 {
     const unsigned char *p = (const unsigned char *)utf8;
 
-    while (*p != '\0') {
+    for (p += put_ascii(out, p); *p != '\0' && !out->failed; p += put_ascii(out, p)) {
         uint32_t c = REPLACEMENT;
+        unsigned char units[4];
         size_t n = 0;
 
         /* never beyond the NUL: a cut character ends in front of it */
@@ -61,11 +87,7 @@ bool wire_put_utf16(struct fr_buf *out, const char *utf8)
         if (n == 0)
             c = REPLACEMENT;
         p += n == 0 ? 1 : n;
-        if (c >= 0x10000) {
-            put_unit(out, 0xD800 + ((c - 0x10000) >> 10));
-            c = 0xDC00 + ((c - 0x10000) & 0x3FF);
-        }
-        put_unit(out, c);
+        fr_buf_add(out, units, fr_utf16_put(c, units));
     }
     return !out->failed;
 }

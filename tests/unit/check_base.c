@@ -4,6 +4,7 @@
 #include "base/letter.h"
 #include "base/num.h"
 #include "base/secret.h"
+#include "base/sql.h"
 #include "base/utf8.h"
 #include "support/suite.h"
 
@@ -265,6 +266,39 @@ START_TEST(test_utf16)
 }
 END_TEST
 
+/* Where names begin at one place the first of the list counts; what was put in is not
+ * looked at again. */
+static const struct {
+    const char *sql, *want;
+} rename_cases[] = {
+    {"", ""},
+    {"nothing here", "nothing here"},
+    {"dbo.log", "[s].[l]"},
+    {"SELECT * FROM dbo.log AS log, dbo.t; x",
+     "SELECT * FROM [s].[l] AS mylog, dbo.dbo.t; x"},
+    {"logdbo.loglog", "mylog[s].[l]mylog"},
+    {"dbo.lo", "dbo.lo"},
+};
+
+START_TEST(test_rename)
+{
+    const struct fr_sql_name names[] = {
+        {"dbo.log", "[s].[l]"}, {"log", "mylog"}, {"dbo.t", "dbo.dbo.t"}};
+    struct fr_buf out;
+    struct fr_err err;
+
+    fr_buf_init(&out, 1000);
+    ck_assert_int_eq(
+        fr_sql_rename(rename_cases[_i].sql, names, COUNT_OF(names), &out, &err), FR_OK);
+    ck_assert_str_eq(fr_buf_text(&out), rename_cases[_i].want);
+    fr_buf_free(&out);
+    fr_buf_init(&out, 3);
+    ck_assert_int_eq(fr_sql_rename("SELECT 1", names, COUNT_OF(names), &out, &err),
+                     FR_ENOMEM);
+    fr_buf_free(&out);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("base");
@@ -280,6 +314,7 @@ int main(void)
     tcase_add_test(tc, test_backoff_stays_in_bounds);
     tcase_add_test(tc, test_guids_differ);
     tcase_add_test(tc, test_letters);
+    tcase_add_loop_test(tc, test_rename, 0, COUNT_OF(rename_cases));
     tcase_add_loop_test(tc, test_utf16, 0, COUNT_OF(utf16_cases));
     tcase_add_test(tc, test_secret_refuses_what_cannot_be_sent);
     suite_add_tcase(s, tc);

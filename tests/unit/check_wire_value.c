@@ -241,6 +241,7 @@ START_TEST(test_utf16_out)
         const char *utf8, *hex;
     } cases[] = {{"", ""},
                  {"a\xC3\xA4", "6100E400"},
+                 {"ab\xC3\xA4\xC3\xA4yz", "61006200E400E40079007A00"},
                  {"\xF0\x9F\x98\x80", "3DD800DE"},
                  {"\xE4\xB8", "FDFFFDFF"},
                  {"\xC0\x80", "FDFFFDFF"},
@@ -261,6 +262,53 @@ START_TEST(test_utf16_out)
 }
 END_TEST
 
+/* Runs of ASCII go another way than what is between them. */
+START_TEST(test_utf16_in)
+{
+    static const struct {
+        const char *hex, *utf8;
+    } cases[] = {{"", ""},
+                 {"610062006300", "abc"},
+                 {"61006200E40063006400", "ab\xC3\xA4"
+                                          "cd"},
+                 {"80007F00", "\xC2\x80\x7F"},
+                 {"61013DD800DE6100", "\xC5\xA1\xF0\x9F\x98\x80"
+                                      "a"},
+                 {"3DD861003DD8", "\xEF\xBF\xBD"
+                                  "a\xEF\xBF\xBD"},
+                 {"00DE3DD8", "\xEF\xBF\xBD\xEF\xBF\xBD"},
+                 {"610062", "a"}};
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct fr_buf got, units;
+
+        fr_buf_init(&got, 100);
+        fr_buf_init(&units, 100);
+        tc_hex(&units, cases[i].hex);
+        ck_assert(
+            wire_add_utf16(&got, (const unsigned char *)fr_buf_text(&units), units.len));
+        ck_assert_str_eq(fr_buf_text(&got), cases[i].utf8);
+        fr_buf_free(&got);
+        fr_buf_free(&units);
+    }
+}
+END_TEST
+
+START_TEST(test_utf16_keeps_the_maximum)
+{
+    struct fr_buf b;
+
+    fr_buf_init(&b, 5);
+    ck_assert(!wire_put_utf16(&b, "abc"));
+    fr_buf_free(&b);
+    fr_buf_init(&b, 6);
+    ck_assert(wire_put_utf16(&b, "abc"));
+    fr_buf_reset(&b);
+    ck_assert(!wire_add_utf16(&b, (const unsigned char *)"a\0b\0c\0d\0e\0f\0g\0", 14));
+    fr_buf_free(&b);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("wire_value");
@@ -273,5 +321,7 @@ int main(void)
     tcase_add_loop_test(tc, test_prelogin, 0, COUNT_OF(prelogin_cases));
     tcase_add_loop_test(tc, test_collation, 0, COUNT_OF(collation_cases));
     tcase_add_test(tc, test_utf16_out);
+    tcase_add_test(tc, test_utf16_in);
+    tcase_add_test(tc, test_utf16_keeps_the_maximum);
     return suite_run(s);
 }
