@@ -7,6 +7,7 @@
 #include "load/sniff.h"
 #include "load/ledger.h"
 #include "rack/coordinator.h"
+#include "rack/forkserver.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,6 +182,7 @@ int command_load(struct fr_settings *s, struct fr_arguments *args, struct fr_err
     struct cut cut = {0};
     struct fr_table *table = NULL;
     struct fr_rack_load load = {.table = args->items[0]};
+    struct fr_rack rack = {.settings = s, .load = &load};
     struct fr_result result = {0};
     int exit_status = 1;
     fr_status st;
@@ -190,6 +192,8 @@ int command_load(struct fr_settings *s, struct fr_arguments *args, struct fr_err
         st = check_sources(s, &list, err);
     if (st == FR_OK)
         st = sources_check_repeated(&list, "nothing was loaded", err);
+    if (st == FR_OK)
+        st = fr_forkserver_start(s, &rack.forkserver, err);
     if (st == FR_OK)
         st = open_settings(s, err);
     if (st == FR_OK && s->split != NULL && fr_sniff_is_asked(&s->load))
@@ -207,9 +211,9 @@ int command_load(struct fr_settings *s, struct fr_arguments *args, struct fr_err
         st = check_resume(s, &load, err);
     if (st == FR_OK)
         st = fr_result_init(&result, err);
-    if (st == FR_OK) {
-        st = fr_rack_run(s, &load, &result, &exit_status, err);
-    }
+    if (st == FR_OK)
+        st = fr_rack_run(&rack, &result, &exit_status, err);
+    fr_forkserver_stop(&rack.forkserver);
     if (st == FR_OK && s->json)
         fr_result_print_json(&result, stdout);
     else if (st == FR_OK && (!s->quiet || exit_status != 0))

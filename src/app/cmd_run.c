@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/num.h"
 #include "rack/coordinator.h"
+#include "rack/forkserver.h"
 
 #include <stdio.h>
 
@@ -37,19 +38,22 @@ static fr_status queue_run_file(struct fr_settings *s, struct fr_err *err)
 
 int command_run(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err)
 {
+    struct fr_rack rack = {.settings = s};
     struct fr_result result = {0};
     int exit_status = 1;
-    fr_status st = FR_OK;
+    fr_status st;
 
     (void)args;
-    if (s->run_file != NULL)
+    st = fr_forkserver_start(s, &rack.forkserver, err);
+    if (st == FR_OK && s->run_file != NULL)
         st = queue_run_file(s, err);
     if (st == FR_OK)
         st = open_settings(s, err);
     if (st == FR_OK)
         st = fr_result_init(&result, err);
     if (st == FR_OK)
-        st = fr_rack_run(s, NULL, &result, &exit_status, err);
+        st = fr_rack_run(&rack, &result, &exit_status, err);
+    fr_forkserver_stop(&rack.forkserver);
     if (st == FR_OK && s->json)
         fr_result_print_json(&result, stdout);
     else if (st == FR_OK && (!s->quiet || exit_status != 0))

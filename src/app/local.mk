@@ -22,6 +22,8 @@ fullrack_SOURCES = \
 	src/app/cmd_status.c \
 	src/app/cmd_verify.c \
 	src/app/cmd_worker.c
+# symbols are found once, in the coordinator, and not anew in each worker that is forked
+fullrack_LDFLAGS = $(AM_LDFLAGS) -Wl,-z,relro,-z,now
 fullrack_LDADD = libfrclient.a libfrbase.a $(UV_LIBS) $(JANSSON_LIBS) $(ARCHIVE_LIBS) $(EXPAT_LIBS) $(DBLIB_LIBS) $(GNUTLS_LIBS) -lm
 
 # the record team's name for the same program

@@ -70,8 +70,7 @@ static const struct command commands[] = {
      "  fullrack verify -S db1 -U etl\n", CONTROL | FR_GROUP_TASKS, 0, 0, command_verify},
     {"worker", "", "one worker in the foreground",
      "  fullrack worker -S db1 -U etl -d sales --run-id 12\n",
-     CONTROL | FR_GROUP_RUN | FR_GROUP_CLAIM | FR_GROUP_JOIN | FR_GROUP_CHILD, 0, 0,
-     command_worker},
+     CONTROL | FR_GROUP_RUN | FR_GROUP_CLAIM | FR_GROUP_JOIN, 0, 0, command_worker},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 

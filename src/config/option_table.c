@@ -88,8 +88,6 @@ const struct option_spec option_table[] = {
      "bulk copy hints, as INSERT BULK takes them (none never drops constraints)", false},
     {"host-name", 0, OPTION_TEXT, FR_GROUP_CLAIM, AT(host_name), 0, 0, NULL, "NAME",
      "this machine's name in the control database (default: its host name)", false},
-    {"ipc-fd", 0, OPTION_NUMBER, FR_GROUP_CHILD, AT(ipc_fd), 0, 1023, NULL, "FD",
-     "the coordinator's pipe", true},
     {"job", 0, OPTION_NUMBER, FR_GROUP_TASKS, AT(job_id), 1, INT64_MAX, NULL, "ID",
      "the tasks of this job: of one queueing of a run file", false},
     {"json", 0, OPTION_FLAG, FR_GROUP_OUTPUT, AT(json), 0, 0, NULL, NULL,

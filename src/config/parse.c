@@ -28,7 +28,7 @@ static fr_status parse_environment(struct fr_settings *s, unsigned groups,
         const char *value;
         fr_status st;
 
-        if ((o->group & groups) == 0 || (o->group & FR_GROUP_CHILD) != 0)
+        if ((o->group & groups) == 0)
             continue;
         env_name(o->name, name);
         value = getenv(name);

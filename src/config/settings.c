@@ -19,7 +19,6 @@ void fr_settings_init(struct fr_settings *s)
     s->start_timeout_s = 60;
     s->lease_s = 15;
     s->retry_for_s = 300;
-    s->ipc_fd = -1;
     s->older_than_days = -1;
     s->files = 1;
 }

@@ -77,7 +77,6 @@ struct fr_settings {
     int64_t job_id;          /* 0 = none; of run: its run file's */
     int64_t older_than_days; /* -1 = the command's default */
     int64_t watch_s;         /* 0 = once */
-    int64_t ipc_fd;          /* -1 = not a coordinator's child */
     /* gen */
     int64_t rows;
     int64_t files;
@@ -96,7 +95,6 @@ enum fr_option_group {
     FR_GROUP_LOAD = 8,       /* format options: load, add, check */
     FR_GROUP_QUEUE = 16,     /* add */
     FR_GROUP_RUN = 32,       /* load, run, worker */
-    FR_GROUP_CHILD = 64,     /* internal: a coordinator's child */
     FR_GROUP_GEN = 128,
     FR_GROUP_QUERY = 256,
     FR_GROUP_RESUME = 512,   /* load */

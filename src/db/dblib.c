@@ -5,6 +5,7 @@
 #include "base/sql.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,8 @@ static struct {
     char servers[MAX_SERVERS][MAX_NAME_BYTES];
     char addresses[MAX_SERVERS][MAX_NAME_BYTES + 24]; /* HOST:PORT, "" = unknown */
     bool in_conf[MAX_SERVERS]; /* a section of the user's freetds.conf */
+    char ca_file[PATH_MAX];
+    bool ready;
 } known;
 
 static const char *const level_words[] = {[FR_ENCRYPT_OFF] = "off",
@@ -262,18 +265,28 @@ static fr_status write_private_conf(const char *ca_file, struct fr_err *err)
     return st;
 }
 
-static bool is_known(const char *server)
+/* A command that does two things, or a worker that was forked by a process which has
+ * done it all. */
+static bool is_ready_for(const struct fr_dblib_setup *setup)
 {
-    return known.count > 0 &&
-           (server == NULL || fr_dblib_server_name(server, FR_ENCRYPT_OFF) != NULL);
+    const char *ca_file = setup->ca_file == NULL ? "" : setup->ca_file;
+
+    for (size_t i = 0; i < sizeof setup->servers / sizeof setup->servers[0]; i++)
+        if (setup->servers[i] != NULL &&
+            fr_dblib_server_name(setup->servers[i], FR_ENCRYPT_OFF) == NULL)
+            return false;
+    return known.ready && strcmp(known.ca_file, ca_file) == 0;
 }
 
 fr_status fr_dblib_init(const struct fr_dblib_setup *setup, struct fr_err *err)
 {
     fr_status st;
 
-    if (is_known(setup->servers[0]) && is_known(setup->servers[1]))
-        return FR_OK; /* a command that does two things */
+    if (is_ready_for(setup)) {
+        dbsetlogintime((int)setup->login_timeout_s);
+        dbsettime((int)setup->statement_timeout_s);
+        return FR_OK;
+    }
     known.count = 0;
     for (size_t i = 0; i < sizeof setup->servers / sizeof setup->servers[0]; i++) {
         const char *server = setup->servers[i];
@@ -298,6 +311,9 @@ fr_status fr_dblib_init(const struct fr_dblib_setup *setup, struct fr_err *err)
     dbsetmaxprocs(MAX_CONNECTIONS);
     dbsetlogintime((int)setup->login_timeout_s);
     dbsettime((int)setup->statement_timeout_s);
+    snprintf(known.ca_file, sizeof known.ca_file, "%s",
+             setup->ca_file == NULL ? "" : setup->ca_file);
+    known.ready = true;
     return FR_OK;
 }
 

@@ -41,8 +41,8 @@ struct fr_dblib_setup {
     const char *ca_file;          /* PEM; NULL = certificates are not checked */
 };
 
-/* Prepare db-lib for this process; to be called before any thread.  Once more with the
- * same servers is nothing. */
+/* Prepare db-lib for this process; to be called before any thread.  Again for the same
+ * servers it only sets the time-outs. */
 fr_status fr_dblib_init(const struct fr_dblib_setup *setup, struct fr_err *err);
 
 /*

@@ -1,4 +1,4 @@
-/* A worker process as its coordinator sees it: spawn, pipe, state, end. */
+/* A worker process as its coordinator sees it: start, pipe, state, end. */
 #include "rack/coordinator_priv.h"
 
 #include "base/clock.h"
@@ -9,9 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 static const char *const state_texts[] = {
 #define CHILD_STATE_TEXT(name, text) [name] = text,
@@ -69,7 +68,7 @@ static void break_off(struct child *child, const char *what, fr_status why)
         snprintf(child->end_error, sizeof child->end_error, "%s: %s", what,
                  fr_status_name(why));
     }
-    uv_process_kill(&child->process, SIGKILL);
+    child_kill(child);
 }
 
 void child_send(struct child *child, json_t *message)
@@ -94,7 +93,9 @@ static void read_messages(struct child *child)
         st = fr_ipc_receive(child->fd, 0, &m);
         if (st == FR_OK)
             coordinator_on_message(child, m);
-        else if (st != FR_EMPTY && st != FR_EOF)
+        else if (st == FR_EOF)
+            uv_poll_stop(&child->poll); /* its end is told by the fork server */
+        else if (st != FR_EMPTY)
             break_off(child, "a worker's message could not be read", st);
         json_decref(m);
         m = NULL;
@@ -117,38 +118,79 @@ static void on_closed(uv_handle_t *handle)
 {
     struct child *child = handle->data;
 
-    if (--child->closing == 0)
-        child->handles_open = false;
+    child->poll_open = false;
 }
 
-static void on_process_exit(uv_process_t *process, int64_t exit_status, int term_signal)
+static void end_child(struct child *child, int exit_status, int term_signal)
 {
-    struct child *child = process->data;
-
+    child->is_process = false;
     read_messages(child); /* what it said last */
-    uv_poll_stop(&child->poll);
-    child->closing = 2;
     uv_close((uv_handle_t *)&child->poll, on_closed);
-    uv_close((uv_handle_t *)&child->process, on_closed);
     close(child->fd);
     child->fd = -1;
     coordinator_on_exit(child, exit_status, term_signal);
 }
 
-/* The environment without our own variables: options travel in the first message, the
- * password too. */
-static char **child_environment(void)
+static struct fr_worker_key key_of(const struct child *child)
 {
-    size_t n = 0, kept = 0;
-    char **env;
+    return (struct fr_worker_key){.place = (uint32_t)child->index,
+                                  .generation = child->generation};
+}
 
-    while (environ[n] != NULL)
-        n++;
-    env = calloc(n + 1, sizeof *env);
-    for (size_t i = 0; env != NULL && i < n; i++)
-        if (strncmp(environ[i], "FULLRACK_", 9) != 0)
-            env[kept++] = environ[i];
-    return env;
+static void on_end(struct coordinator *c, const struct fr_worker_end *end)
+{
+    struct child *child = &c->children[end->key.place];
+
+    if (!child->is_process || end->key.generation != child->generation)
+        return;
+    if (end->os_error != 0) {
+        child->end_exit = 1;
+        snprintf(child->end_error, sizeof child->end_error,
+                 "a worker process could not be started: %s", strerror(end->os_error));
+        fr_log(FR_LOG_ERROR, "%s", child->end_error);
+    }
+    if (WIFSIGNALED(end->wait_status))
+        end_child(child, 0, WTERMSIG(end->wait_status));
+    else
+        end_child(child, WEXITSTATUS(end->wait_status), 0);
+}
+
+/* Workers that still run end with their pipes; what becomes of their tasks is as with any
+ * dead worker.  No other can be started. */
+static void lose_all(struct coordinator *c)
+{
+    uv_poll_stop(&c->ends);
+    fr_view_interrupt(c->view);
+    fr_log(FR_LOG_ERROR, "the process that starts the workers has ended");
+    c->respawns = SIZE_MAX;
+    for (size_t i = 0; i < c->child_count; i++)
+        if (c->children[i].is_process)
+            end_child(&c->children[i], 0, SIGKILL);
+}
+
+void child_on_ends(uv_poll_t *ends, int status, int events)
+{
+    struct coordinator *c = ends->data;
+    struct fr_worker_end end;
+    fr_status st = FR_OK;
+
+    (void)status;
+    (void)events;
+    while (st == FR_OK) {
+        st = fr_forkserver_next_end(c->forkserver, &end);
+        if (st == FR_OK)
+            on_end(c, &end);
+        else if (st == FR_EOF)
+            lose_all(c);
+    }
+}
+
+void child_kill(struct child *child)
+{
+    struct fr_worker_key key = key_of(child);
+
+    if (child->is_process)
+        fr_forkserver_kill(child->c->forkserver, &key);
 }
 
 static json_t *hello(const struct child *child)
@@ -191,47 +233,14 @@ static void reset(struct child *child)
     child->in_start = false;
 }
 
-static fr_status start_process(struct child *child, int their_end, struct fr_err *err)
-{
-    char *args[] = {(char *)(uintptr_t) "fullrack", (char *)(uintptr_t) "worker",
-                    (char *)(uintptr_t) "--ipc-fd", (char *)(uintptr_t) "3", NULL};
-    bool reads_stdin = child->c->load != NULL;
-    uv_stdio_container_t stdio[4] = {
-        {.flags = reads_stdin ? UV_INHERIT_FD : UV_IGNORE, .data.fd = STDIN_FILENO},
-        {.flags = UV_IGNORE},
-        {.flags = UV_INHERIT_FD, .data.fd = STDERR_FILENO},
-        {.flags = UV_INHERIT_FD, .data.fd = their_end},
-    };
-    uv_process_options_t options = {.exit_cb = on_process_exit,
-                                    .file = "/proc/self/exe",
-                                    .args = args,
-                                    .stdio = stdio,
-                                    .stdio_count = 4};
-    int rc;
-
-    options.env = child_environment();
-    if (options.env == NULL)
-        return fr_err_set(err, FR_ENOMEM, "no memory for a worker's environment");
-    rc = uv_spawn(&child->c->loop, &child->process, &options);
-    free(options.env);
-    if (rc != 0) {
-        /* the loop has the handle, though no process is behind it */
-        child->handles_open = true;
-        child->closing = 1;
-        uv_close((uv_handle_t *)&child->process, on_closed);
-        return fr_err_set(err, FR_EIO, "a worker process could not be started: %s",
-                          uv_strerror(rc));
-    }
-    return FR_OK;
-}
-
 fr_status child_spawn(struct coordinator *c, size_t index, struct fr_err *err)
 {
     struct child *child = &c->children[index];
+    struct fr_worker_key key;
     int fds[2], n;
     fr_status st;
 
-    assert(!child->handles_open);
+    assert(!child->poll_open && !child->is_process);
     reset(child);
     child->c = c;
     child->index = index;
@@ -247,8 +256,9 @@ fr_status child_spawn(struct coordinator *c, size_t index, struct fr_err *err)
     st = fr_ipc_pair(fds, err);
     if (st != FR_OK)
         return st;
-    child->process.data = child;
-    st = start_process(child, fds[1], err);
+    key = key_of(child);
+    /* of `load` alone: a queue's source cannot be standard input */
+    st = fr_forkserver_spawn(c->forkserver, &key, fds[1], c->load != NULL, err);
     close(fds[1]);
     if (st != FR_OK) {
         close(fds[0]);
@@ -256,7 +266,7 @@ fr_status child_spawn(struct coordinator *c, size_t index, struct fr_err *err)
         return st;
     }
     child->fd = fds[0];
-    child->handles_open = true;
+    child->poll_open = child->is_process = true;
     child->state = CHILD_STARTING;
     child->poll.data = child;
     uv_poll_init(&c->loop, &child->poll, child->fd);

@@ -36,8 +36,7 @@ void fr_settings_host_name(const struct fr_settings *s, char *out, size_t out_by
         snprintf(out, out_bytes, "unknown");
 }
 
-fr_status fr_connector_init(struct fr_connector *c, const struct fr_settings *s,
-                            struct fr_err *err)
+fr_status fr_connector_prepare(const struct fr_settings *s, struct fr_err *err)
 {
     struct fr_dblib_setup setup = {
         .servers = {s->server, fr_settings_control_server(s)},
@@ -46,6 +45,12 @@ fr_status fr_connector_init(struct fr_connector *c, const struct fr_settings *s,
         .ca_file = s->ca_file,
     };
 
+    return fr_dblib_init(&setup, err);
+}
+
+fr_status fr_connector_init(struct fr_connector *c, const struct fr_settings *s,
+                            struct fr_err *err)
+{
     memset(c, 0, sizeof *c);
     c->settings = s;
     if (s->control_password_file != NULL) {
@@ -55,7 +60,7 @@ fr_status fr_connector_init(struct fr_connector *c, const struct fr_settings *s,
         if (st != FR_OK)
             return st;
     }
-    return fr_dblib_init(&setup, err);
+    return fr_connector_prepare(s, err);
 }
 
 void fr_connector_free(struct fr_connector *c)

@@ -16,7 +16,10 @@ struct fr_connector {
     struct fr_secret *control_password; /* owned; NULL = the target's */
 };
 
-/* Prepares db-lib for the servers of the settings.  Once per process. */
+/* Prepare db-lib for the servers of the settings, before any thread.  Again for the same
+ * servers, also in a forked process, it is nothing. */
+fr_status fr_connector_prepare(const struct fr_settings *s, struct fr_err *err);
+/* With fr_connector_prepare(). */
 fr_status fr_connector_init(struct fr_connector *c, const struct fr_settings *s,
                             struct fr_err *err);
 void fr_connector_free(struct fr_connector *c);

@@ -178,12 +178,13 @@ void coordinator_on_message(struct child *child, json_t *m)
  * ----------------------------------------------------------------------------------------------
  */
 
-static size_t alive_children(const struct coordinator *c)
+/* Processes, also those that have said that they end. */
+static size_t running_children(const struct coordinator *c)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < c->child_count; i++)
-        n += child_is_alive(&c->children[i]) ? 1 : 0;
+        n += c->children[i].is_process ? 1 : 0;
     return n;
 }
 
@@ -204,6 +205,7 @@ static void finish_loop(struct coordinator *c)
     close_timer(&c->view_timer);
     close_timer(&c->kill_timer);
     close_timer(&c->lease_timer);
+    uv_close((uv_handle_t *)&c->ends, NULL);
     uv_close((uv_handle_t *)&c->sighup, NULL);
     uv_close((uv_handle_t *)&c->sigint, NULL);
     uv_close((uv_handle_t *)&c->sigterm, NULL);
@@ -222,7 +224,7 @@ static void respawn(struct coordinator *c)
         struct child *child = &c->children[i];
         struct fr_err err;
 
-        if (child->state != CHILD_GONE || child->handles_open || child->end_exit >= 0 ||
+        if (child->state != CHILD_GONE || child->poll_open || child->end_exit >= 0 ||
             c->stopping)
             continue;
         if (c->respawns >= RESPAWN_BASE + RESPAWN_PER_CHILD * c->child_count)
@@ -240,7 +242,7 @@ static void consider_end(struct coordinator *c)
     bool may_respawn = !c->stopping && work_is_left(c) &&
                        c->respawns < RESPAWN_BASE + RESPAWN_PER_CHILD * c->child_count;
 
-    if (alive_children(c) > 0)
+    if (running_children(c) > 0)
         return;
     for (size_t i = 0; may_respawn && i < c->child_count; i++)
         if (c->children[i].state == CHILD_GONE && c->children[i].end_exit < 0)
@@ -310,8 +312,7 @@ static void on_kill_timer(uv_timer_t *timer)
     struct coordinator *c = timer->data;
 
     for (size_t i = 0; i < c->child_count; i++)
-        if (c->children[i].state != CHILD_GONE && c->children[i].handles_open)
-            uv_process_kill(&c->children[i].process, SIGKILL);
+        child_kill(&c->children[i]);
 }
 
 static void on_stop_signal(uv_signal_t *handle, int number)
@@ -426,7 +427,7 @@ static void end_silent_children(struct coordinator *c)
         fr_view_interrupt(c->view);
         fr_log(FR_LOG_WARN, "worker %s has no task and does not answer: ended",
                child->name);
-        uv_process_kill(&child->process, SIGKILL);
+        child_kill(child);
     }
 }
 
@@ -465,8 +466,10 @@ static fr_status open_loop(struct coordinator *c, struct fr_err *err)
     uv_timer_init(&c->loop, &c->kill_timer);
     uv_timer_init(&c->loop, &c->lease_timer);
     uv_signal_init(&c->loop, &c->sighup);
+    uv_poll_init(&c->loop, &c->ends, fr_forkserver_fd(c->forkserver));
     c->sigint.data = c->sigterm.data = c->sighup.data = c->start_timer.data =
-        c->view_timer.data = c->kill_timer.data = c->lease_timer.data = c;
+        c->view_timer.data = c->kill_timer.data = c->lease_timer.data = c->ends.data = c;
+    uv_poll_start(&c->ends, UV_READABLE, child_on_ends);
     uv_signal_start(&c->sigint, on_stop_signal, SIGINT);
     /* the terminal went away; nohup(1) means to go on then */
     if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
@@ -578,10 +581,13 @@ static void release(struct coordinator *c)
     fr_connector_free(&c->connector);
 }
 
-fr_status fr_rack_run(struct fr_settings *s, const struct fr_rack_load *load,
-                      struct fr_result *result, int *exit_status, struct fr_err *err)
+fr_status fr_rack_run(const struct fr_rack *rack, struct fr_result *result,
+                      int *exit_status, struct fr_err *err)
 {
-    struct coordinator c = {.settings = s, .load = load, .result = result};
+    struct fr_settings *s = rack->settings;
+    const struct fr_rack_load *load = rack->load;
+    struct coordinator c = {
+        .settings = s, .forkserver = rack->forkserver, .load = load, .result = result};
     bool loop_open = false;
     fr_status st;
 

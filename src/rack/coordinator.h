@@ -1,5 +1,5 @@
 /*
- * coordinator.h - the full rack: start workers as child processes, give the signal,
+ * coordinator.h - the full rack: have workers started as processes, give the signal,
  * watch, sum up.
  *
  * One libuv loop in the caller's thread; calls to the control database run on libuv's
@@ -25,6 +25,8 @@ struct fr_rack_part {
         *format; /* what --format auto found for its ranges; NULL = left to the workers */
 };
 
+struct fr_forkserver;
+
 struct fr_rack_load {
     const char *table;
     char **sources; /* borrowed */
@@ -46,13 +48,20 @@ void fr_rack_load_id(const struct fr_rack_load *load, size_t i, const char *comm
 fr_status fr_rack_reject_path(const struct fr_rack_part *part, const char *error_file,
                               char **out, struct fr_err *err);
 
+/* Borrowed. */
+struct fr_rack {
+    struct fr_settings *settings;
+    struct fr_forkserver *forkserver; /* rack/forkserver.h */
+    const struct fr_rack_load *load;  /* these sources, without a queue; NULL: drain the
+                                         queue */
+};
+
 /*
- * load != NULL: load these sources, without a queue; NULL: drain the queue;
  * settings.job_id, where there is one, is a job that has to end well.  *exit_status is
  * the command's. FR_OK: it ran (result is filled, also when tasks failed); otherwise err
  * says why it could not.
  */
-fr_status fr_rack_run(struct fr_settings *s, const struct fr_rack_load *load,
-                      struct fr_result *result, int *exit_status, struct fr_err *err);
+fr_status fr_rack_run(const struct fr_rack *rack, struct fr_result *result,
+                      int *exit_status, struct fr_err *err);
 
 #endif

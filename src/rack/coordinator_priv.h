@@ -5,6 +5,7 @@
 #include "control/queue.h"
 #include "rack/connector.h"
 #include "rack/coordinator.h"
+#include "rack/forkserver.h"
 #include "rack/ipc.h"
 #include "rack/view.h"
 
@@ -32,13 +33,11 @@ struct child {
     unsigned generation; /* 0 = first process in this place */
     char name[CHILD_NAME_BYTES];
     enum child_state state;
-    uv_process_t process;
     uv_poll_t poll;
-    int fd;            /* our end of its pipe, -1 = closed */
-    bool handles_open; /* process and poll have to be closed before this place is used
-                          again */
-    unsigned closing;  /* handles whose close callback is to come */
-    bool in_start;     /* was armed when the signal was given */
+    int fd;          /* our end of its pipe, -1 = closed */
+    bool poll_open;  /* has to be closed before this place is used again */
+    bool is_process; /* its end was not told yet */
+    bool in_start;   /* was armed when the signal was given */
     uint64_t first_row_ms;
     int scheduler_id, spid;
     int64_t task; /* index into tasks of a load, -1 = none */
@@ -66,6 +65,7 @@ struct load_task {
 
 struct coordinator {
     struct fr_settings *settings;
+    struct fr_forkserver *forkserver;
     const struct fr_rack_load *load; /* NULL: queue */
     struct fr_result *result;
     struct fr_connector connector;
@@ -74,6 +74,7 @@ struct coordinator {
     int64_t run_id;
     uv_loop_t loop;
     uv_signal_t sigint, sigterm, sighup;
+    uv_poll_t ends; /* of workers */
     uv_timer_t start_timer, view_timer, kill_timer, lease_timer;
     bool joined;              /* the run is another's; we do not end it */
     uint64_t looked_ms;       /* the last look for workers that stand still */
@@ -98,6 +99,9 @@ struct coordinator {
 
 /* child.c */
 fr_status child_spawn(struct coordinator *c, size_t index, struct fr_err *err);
+void child_kill(struct child *child); /* SIGKILL */
+/* The fork server has something to tell. */
+void child_on_ends(uv_poll_t *ends, int status, int events);
 /* A message that cannot be sent, and is not for want of a child, ends the child. */
 void child_send(struct child *child, json_t *message);
 void child_set_state(struct child *child, enum child_state to);

@@ -180,7 +180,7 @@ static void judge_leases(struct dbjob *j)
         fr_log(FR_LOG_WARN,
                "worker %s lost the lease of task %lld and did not stop: ended",
                child->name, (long long)child->held_task);
-        uv_process_kill(&child->process, SIGKILL);
+        child_kill(child);
     }
 }
 

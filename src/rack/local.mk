@@ -12,6 +12,7 @@ libfrclient_a_SOURCES += \
 	src/rack/view.c src/rack/view.h \
 	src/rack/coordinator.c src/rack/coordinator.h src/rack/coordinator_priv.h \
 	src/rack/child.c \
+	src/rack/forkserver.c src/rack/forkserver.h \
 	src/rack/run.c \
 	src/rack/start.c \
 	src/rack/dispatch.c \

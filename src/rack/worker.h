@@ -1,7 +1,7 @@
 /*
  * worker.h - one load worker: pin, arm, wait for the signal, then task after task.
  *
- * Runs as a coordinator's child (messages over --ipc-fd) or in the foreground on any
+ * Runs as a coordinator's child (messages over its pipe) or in the foreground on any
  * host.  Three threads: the caller's loads, a reader fills buffers, a keeper (keeper.c)
  * holds lease, progress and pipe.
  */
@@ -11,10 +11,11 @@
 #include "config/settings.h"
 
 /*
+ * ipc_fd: the coordinator's pipe, which also brings the settings; -1 = in the foreground.
  * Runs until the queue is drained, the coordinator is gone, or a signal came.  FR_OK:
  * everything this worker took was loaded; FR_EDATA: some task failed; FR_EINTR,
  * FR_ECONNECT, FR_EARG as usual.
  */
-fr_status fr_worker_run(struct fr_settings *s, struct fr_err *err);
+fr_status fr_worker_run(struct fr_settings *s, int ipc_fd, struct fr_err *err);
 
 #endif

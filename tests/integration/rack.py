@@ -182,6 +182,11 @@ def children_of(pid):
         return []
 
 
+def workers_of(pid):
+    """The worker processes of a coordinator: its fork server's children."""
+    return [w for server in children_of(pid) for w in children_of(server)]
+
+
 def main(functions, *options):
     """Run the test functions (each takes the Rack) one after the other."""
     rack = Rack(*options)

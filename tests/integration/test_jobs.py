@@ -3,7 +3,7 @@
 import json, os, random, signal, subprocess, sys, time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from proxy import Proxy
-from rack import check, children_of, equal, main, tests_of, wait_until
+from rack import check, equal, main, tests_of, wait_until, workers_of
 
 OPTIONS = ["--schedulers", "4"]
 
@@ -335,7 +335,7 @@ def test_killed_in_a_phase(rack):
     os.kill(pids[who], signal.SIGKILL)
     wait_until("another worker has it", 30, lambda: active() and active()[0][0] != who)
     run.kill()
-    for child in children_of(run.pid):
+    for child in workers_of(run.pid):
         os.kill(child, signal.SIGKILL)
     run.communicate()
     rack.fullrack("run", "--file", path, "--workers", "2", "--lease", "2")
@@ -472,7 +472,7 @@ def test_dead_workers_of_exhausted_tasks(rack):
     path = written(rack, entry(rack, "a", before="WAITFOR DELAY '00:01:00'"), entry(rack, "b", depends_on="dbo.a"), **{"max-attempts": 1})
     run = rack.spawn("run", "--file", path, "--workers", "1", "--lease", "2")
     wait_until("the phase is active", 30, lambda: tasks(rack, "state", "source LIKE 'before%' AND target_table = 'dbo.a'") == [("active",)])
-    os.kill(children_of(run.pid)[0], signal.SIGKILL)
+    os.kill(workers_of(run.pid)[0], signal.SIGKILL)
     out, err = run.communicate(timeout=120)
     equal(run.returncode, 1, "exit: " + err)
     check("was ended by signal 9" in tasks(rack, "last_error", "state = 'failed'")[0][0], "reason")

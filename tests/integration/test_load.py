@@ -394,7 +394,7 @@ def test_interrupt_while_waiting_for_a_fifo(r):
     os.mkfifo(fifo)
     for writes in (False, True):
         p = r.spawn("load", "dbo.t", fifo)
-        workers = wait_until("the worker", 10, lambda: children_of(p.pid))
+        workers = wait_until("the worker", 10, lambda: workers_of(p.pid))
         w = open(fifo, "wb", buffering=0) if writes else None
         if w:
             w.write(b"1\n")
@@ -416,7 +416,7 @@ def test_password_is_nowhere(r):
                          if k != "FULLRACK_PASSWORD"}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     r.started.append(p)
     with open(fifo, "wb") as w:
-        children = wait_until("the worker", 10, lambda: children_of(p.pid))
+        children = children_of(p.pid) + wait_until("the worker", 10, lambda: workers_of(p.pid))
         time.sleep(0.3)
         for pid in [p.pid] + children:
             check(PASSWORD.encode() not in open("/proc/%d/cmdline" % pid, "rb").read(), "password in argv of %d" % pid)
@@ -507,7 +507,7 @@ def test_file_changes_during_the_load(r):
         r.sql("DELETE FROM dbo.t")
         path = r.file("grows.txt", b"1000000\n" * 3000000)
         p = r.spawn("load", "dbo.t", path, "-b", "0")
-        worker = wait_until("the worker", 10, lambda: children_of(p.pid))[0]
+        worker = wait_until("the worker", 10, lambda: workers_of(p.pid))[0]
         wait_until("it reads", 30, lambda: any(os.path.realpath("/proc/%d/fd/%s" % (worker, n)) == path
                                               for n in os.listdir("/proc/%d/fd" % worker)))
         with open(path, "r+b") as f:

@@ -3,7 +3,7 @@
 import fcntl, json, os, pty, signal, subprocess, sys, termios, threading, time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from proxy import Proxy
-from rack import PASSWORD, Rack, check, children_of, equal, main, tests_of, wait_until
+from rack import PASSWORD, Rack, check, equal, main, tests_of, wait_until, workers_of
 
 OPTIONS = ["--schedulers", "4"]
 
@@ -259,10 +259,10 @@ def test_frozen_child_is_ended_when_its_lease_is_gone(rack):
     cur.execute("INSERT INTO dbo.t VALUES (-5, 'lock')")
     run = rack.spawn("run", "--workers", "1", "--lease", "3")
     wait_until("the task is active", 30, lambda: queue(rack) == [("active",)])
-    child = wait_until("a worker", 10, lambda: children_of(run.pid))[0]
+    child = wait_until("a worker", 10, lambda: workers_of(run.pid))[0]
     os.kill(child, signal.SIGSTOP)
     rack.sql("UPDATE dbo.work_queue SET lease_until = '2000-01-01'", "fullrack")
-    wait_until("the frozen worker is ended", 60, lambda: child not in children_of(run.pid))
+    wait_until("the frozen worker is ended", 60, lambda: child not in workers_of(run.pid))
     db.rollback()
     db.close()
     out, err = run.communicate(timeout=120)

@@ -160,13 +160,22 @@ def test_collision_makes_a_worker_reconnect(r):
         r.sql("UPDATE dbo.scheduler_use SET claim_token = NULL, worker = NULL, lease_until = NULL", "fullrack")
 
 
+def is_running(pid):
+    """Nobody may have asked yet how an orphan ended."""
+    try:
+        with open("/proc/%d/stat" % pid) as f:
+            return "Z" not in f.read().split(")")[1][:3]
+    except FileNotFoundError:
+        return False
+
+
 def test_killed_worker(r):
     """SIGKILL in mid-load: noticed, the task goes back, another takes its place, every row once."""
     prepare(r, 4, 150000)
     try:
         p = r.spawn("run", "--workers", "2", "--json", "--lease", "5")
         wait_until("rows of a committed batch", 60, lambda: r.sql("SELECT COUNT(*) FROM dbo.t")[0][0] > 0)
-        victims = children_of(p.pid)
+        victims = workers_of(p.pid)
         check(len(victims) == 2, "two workers", victims)
         os.kill(victims[0], signal.SIGKILL)
         out, err = p.communicate(timeout=120)
@@ -187,7 +196,7 @@ def test_keys_of_a_task_that_could_not_be_loaded(r):
     try:
         p = r.spawn("load", "dbo.t", fifo, "--json")
         with open(fifo, "wb"):              # returns when the worker opens it
-            os.kill(children_of(p.pid)[0], signal.SIGKILL)
+            os.kill(workers_of(p.pid)[0], signal.SIGKILL)
             out, err = p.communicate(timeout=60)
         equal(p.returncode, 1, "exit status (%s)" % err)
         t = json.loads(out)["tasks"][0]
@@ -203,11 +212,29 @@ def test_killed_worker_of_a_load(r):
     f = r.file("big.txt", "".join("%d\n" % i for i in range(1000000)))
     p = r.spawn("load", "dbo.t", f, "-b", "50000", "--json")
     wait_until("rows of a committed batch", 60, lambda: r.sql("SELECT COUNT(*) FROM dbo.t")[0][0] > 0)
-    os.kill(children_of(p.pid)[0], signal.SIGKILL)
+    os.kill(workers_of(p.pid)[0], signal.SIGKILL)
     out, err = p.communicate(timeout=120)
     equal(p.returncode, 0, "exit status (%s)" % err)
     equal(r.sql("SELECT COUNT(*), COUNT(DISTINCT id) FROM dbo.t"), [(1000000, 1000000)], "each row once")
     check(json.loads(out)["tasks"][0]["attempts"] >= 2, "a second attempt")
+
+
+def test_killed_fork_server(r):
+    """Without the process that starts workers a run ends, and says why; its workers end with their pipes, and nothing is lost."""
+    prepare(r, 2, 400000)
+    try:
+        p = r.spawn("run", "--workers", "2", "--lease", "5")
+        wait_until("rows", 60, lambda: r.sql("SELECT COUNT(*) FROM dbo.t")[0][0] > 0)
+        workers = workers_of(p.pid)
+        os.kill(children_of(p.pid)[0], signal.SIGKILL)
+        out, err = p.communicate(timeout=60)
+        equal(p.returncode, 1, "exit status (%s)" % err)
+        check("the process that starts the workers has ended" in err, "message", err)
+        wait_until("workers are gone", 30, lambda: not any(is_running(w) for w in workers))
+        r.fullrack("run", "-q", "--workers", "2")
+        equal(r.sql("SELECT COUNT(*), COUNT(DISTINCT id * 100 + f) FROM dbo.t"), [(800000, 800000)], "each row once")
+    finally:
+        clean(r)
 
 
 def test_coordinator_dies_workers_finish(r):
@@ -216,11 +243,10 @@ def test_coordinator_dies_workers_finish(r):
     try:
         p = r.spawn("run", "--workers", "2", "--lease", "5")
         wait_until("rows", 60, lambda: r.sql("SELECT COUNT(*) FROM dbo.t")[0][0] > 0)
-        workers = children_of(p.pid)
+        workers = workers_of(p.pid)
         p.kill()
         p.wait()
-        wait_until("workers are gone", 30, lambda: not any(os.path.exists("/proc/%d" % w) and
-                   "Z" not in open("/proc/%d/stat" % w).read().split(")")[1][:3] for w in workers))
+        wait_until("workers are gone", 30, lambda: not any(is_running(w) for w in workers))
         equal(r.sql("SELECT COUNT(*) FROM dbo.work_queue WHERE state = 'active'", "fullrack"), [(0,)], "leases were handed back")
         r.fullrack("run", "-q", "--workers", "2")
         equal(r.sql("SELECT COUNT(*), COUNT(DISTINCT id * 100 + f) FROM dbo.t"), [(400000, 400000)], "each row once")

@@ -31,7 +31,7 @@ class Watch:
 
     def look(self):
         self.coordinator = max(self.coordinator, peak_kib(self.p.pid))
-        self.worker = max([self.worker] + [peak_kib(c) for c in children_of(self.p.pid)])
+        self.worker = max([self.worker] + [peak_kib(c) for c in workers_of(self.p.pid)])
         # one statement, so one state of the queue: who is active, and on which scheduler
         rows = self.r.sql("SELECT scheduler_id, COUNT(*) FROM dbo.work_queue WHERE state = 'active' GROUP BY scheduler_id",
                           "fullrack")

@@ -2,7 +2,7 @@
 """One file cut into ranges (--split): the same rows as without, by `load` and by the queue, whatever breaks."""
 import gzip, json, os, signal, subprocess, sys, time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from rack import check, children_of, equal, main, tests_of, wait_until
+from rack import check, equal, main, tests_of, wait_until, workers_of
 
 ROWS = 4000
 

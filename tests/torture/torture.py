@@ -12,7 +12,7 @@ import argparse, collections, gzip, json, os, random, signal, subprocess, sys, t
 sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "integration")]
 from proxy import Proxy
 from remote import RemoteRack
-from rack import Failed, Rack, check, children_of, equal, wait_until
+from rack import Failed, Rack, check, equal, wait_until, workers_of
 
 ROUND_LIMIT_S = 180
 ROUNDS = 12
@@ -133,7 +133,7 @@ class Scenario:
         return [p for p in self.runs if p.poll() is None]
 
     def a_worker(self):
-        all_children = [c for p in self.run_under_way() for c in children_of(p.pid)]
+        all_children = [c for p in self.run_under_way() for c in workers_of(p.pid)]
         all_children += [p.pid for p in self.lone_workers if p.poll() is None]
         return self.rng.choice(all_children) if all_children else None
 
@@ -444,7 +444,7 @@ class JobScenario(Scenario):
         if what == "server":
             self.rack.restart()
             return
-        for pid in [found[0][0]] if what == "worker" else [c for p in self.run_under_way() for c in children_of(p.pid)]:
+        for pid in [found[0][0]] if what == "worker" else [c for p in self.run_under_way() for c in workers_of(p.pid)]:
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
