@@ -9,6 +9,7 @@
  *   parse_days(calendar, p, &d)   YYYY-MM-DD as days since 0001-01-01
  *   parse_clock(p, &seconds)      hh:mm:ss as seconds since midnight
  *   copy_ascii(p, n, out)         false: not ASCII.  Writes up to 64 bytes more
+ *   copy_marking(p, n, b, out)    the same; what it has seen, the byte b or not ASCII
  *   widen(p, n, room, out, &n2)   UTF-8 to UTF-16LE, n2 bytes of at most room; false: is
  *                                 none, or too long.  Writes up to 64 bytes more
  */
@@ -328,6 +329,7 @@ INLINE_KERNEL unsigned char *put_quoted(const struct fr_direct *d,
                                         const struct direct_column *c, const char *p,
                                         size_t n, unsigned char *out)
 {
+    struct text_marks found;
     bool is_ascii;
 
     if (c->kind == DIRECT_NCHAR && !direct_unquote(d, &p, &n))
@@ -336,7 +338,10 @@ INLINE_KERNEL unsigned char *put_quoted(const struct fr_direct *d,
         return put_value(c, p, n, out);
     if (n - 1 >= c->max_bytes)
         return NULL;
-    n = d->level->unquote(p, n, d->quote, (char *)out + 2, &is_ascii);
+    found = copy_marking(p, n, d->quote, out + 2);
+    is_ascii = !found.has_high;
+    if (__builtin_expect(found.has_byte, 0))
+        n = d->level->unquote(p, n, d->quote, (char *)out + 2, &is_ascii);
     return is_ascii ? wire_put_u16(out, (uint32_t)n) + n : NULL;
 }
 

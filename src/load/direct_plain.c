@@ -59,6 +59,19 @@ static inline bool copy_ascii(const char *p, size_t n, unsigned char *out)
     return high < 0x80;
 }
 
+struct text_marks {
+    bool has_high, has_byte;
+};
+
+static inline struct text_marks copy_marking(const char *p, size_t n, char byte,
+                                             unsigned char *out)
+{
+    struct text_marks found = {false, memchr(p, byte, n) != NULL};
+
+    found.has_high = !copy_ascii(p, n, out);
+    return found;
+}
+
 static inline bool widen(const char *p, size_t n, size_t room, unsigned char *out,
                          size_t *bytes)
 {

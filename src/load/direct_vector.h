@@ -93,24 +93,42 @@ ALWAYS bool parse_clock(const char *p, uint32_t *out)
     return is_at_most(v, most) && hour < 24;
 }
 
-/* Most texts are short: 64 bytes are copied without asking how many there are. */
-ALWAYS bool copy_ascii(const char *p, size_t n, unsigned char *out)
-{
-    size_t at = 0;
-    uint64_t high = 0;
+/* What stands among the n bytes: bit 7 of any set, or the byte looked for. */
+struct text_marks {
+    bool has_high, has_byte;
+};
 
-    for (;;) {
+/* Most texts are short: 64 bytes are copied without asking how many there are. */
+ALWAYS struct text_marks copy_marking(const char *p, size_t n, char byte,
+                                      unsigned char *out)
+{
+    const __m256i wanted = _mm256_set1_epi8(byte);
+    uint64_t high = 0, hits = 0;
+
+    for (size_t at = 0;; at += 64) {
         __m256i low_half = _mm256_loadu_si256((const __m256i *)(const void *)(p + at));
         __m256i high_half =
             _mm256_loadu_si256((const __m256i *)(const void *)(p + at + 32));
         uint64_t marks = (uint32_t)_mm256_movemask_epi8(low_half) |
                          (uint64_t)(uint32_t)_mm256_movemask_epi8(high_half) << 32;
+        uint64_t found =
+            (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(low_half, wanted)) |
+            (uint64_t)(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(high_half, wanted))
+                << 32;
 
         _mm256_storeu_si256((__m256i *)(void *)(out + at), low_half);
         _mm256_storeu_si256((__m256i *)(void *)(out + at + 32), high_half);
-        if (n - at <= 64)
-            return (high | _bzhi_u64(marks, (unsigned)(n - at))) == 0;
+        if (n - at <= 64) {
+            high |= _bzhi_u64(marks, (unsigned)(n - at));
+            hits |= _bzhi_u64(found, (unsigned)(n - at));
+            return (struct text_marks){high != 0, hits != 0};
+        }
         high |= marks;
-        at += 64;
+        hits |= found;
     }
+}
+
+ALWAYS bool copy_ascii(const char *p, size_t n, unsigned char *out)
+{
+    return !copy_marking(p, n, '\x80', out).has_high;
 }
