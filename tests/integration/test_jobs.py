@@ -333,7 +333,7 @@ def test_killed_in_a_phase(rack):
     who = wait_until("a phase is active", 30, active)[0][0]
     pids = dict(rack.sql("SELECT worker, pid FROM dbo.worker", "fullrack"))
     os.kill(pids[who], signal.SIGKILL)
-    wait_until("another worker has it", 30, lambda: active() and active()[0][0] != who)
+    wait_until("another worker has it", 30, lambda: any(worker != who for worker, in active()))
     run.kill()
     for child in workers_of(run.pid):
         os.kill(child, signal.SIGKILL)
