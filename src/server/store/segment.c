@@ -154,8 +154,11 @@ bool segments_exist(struct binder *b, struct handle *h, const struct cat_table *
 
 void segments_release(struct binder *b)
 {
-    bool in_transaction = !sqlite3_get_autocommit(handle_sqlite(b->h));
+    bool in_transaction;
 
+    if (b->nsegments == 0) /* a binder without a handle, too */
+        return;
+    in_transaction = !sqlite3_get_autocommit(handle_sqlite(b->h));
     for (size_t i = 0; i < b->nsegments; i++) {
         struct segments_seen *s = &b->segments[i];
 
