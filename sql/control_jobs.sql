@@ -284,17 +284,31 @@ GO
 IF OBJECT_ID(N'dbo.sp_add_job', N'P') IS NOT NULL
 DROP PROCEDURE dbo.sp_add_job;
 GO
-/* A job and then its groups, needs and tasks are one transaction; sp_settle_job at its end lets the first ones go. */
+/*
+ * A job and then its groups, needs and tasks are one transaction; sp_settle_job at its end lets the first ones go.
+ * @job_id NULL: a job of that name is not over.  The key lock makes another command for the same file wait.
+ */
 CREATE PROCEDURE dbo.sp_add_job
     @name nvarchar(2000),
+    @name_key bigint,
     @digest bigint,
     @target_server nvarchar(256),
     @job_id bigint OUTPUT
 AS
 BEGIN
     SET NOCOUNT ON;
-    INSERT INTO dbo.job (name, digest, target_server) VALUES (@name, @digest, @target_server);
-    SET @job_id = SCOPE_IDENTITY();
+    INSERT INTO dbo.job (name, name_key, digest, target_server)
+    SELECT @name, @name_key, @digest, @target_server
+    WHERE NOT EXISTS (
+        SELECT 1
+        FROM dbo.job AS j WITH (UPDLOCK, HOLDLOCK)
+        JOIN dbo.work_group AS g ON g.job_id = j.job_id
+        JOIN dbo.work_pending AS p ON p.group_id = g.group_id
+        WHERE j.name_key = @name_key AND j.name = @name AND j.target_server = @target_server);
+    IF @@ROWCOUNT = 1
+        SET @job_id = SCOPE_IDENTITY();
+    ELSE
+        SET @job_id = NULL;
 END;
 GO
 IF OBJECT_ID(N'dbo.sp_add_group', N'P') IS NOT NULL
@@ -331,6 +345,7 @@ GO
 /* The last job of that name for that server (@job_id NULL: none), and whether it is over. */
 CREATE PROCEDURE dbo.sp_find_job
     @name nvarchar(2000),
+    @name_key bigint,
     @target_server nvarchar(256),
     @job_id bigint OUTPUT,
     @digest bigint OUTPUT,
@@ -341,7 +356,7 @@ BEGIN
     SET @job_id = NULL;
     SELECT TOP (1) @job_id = j.job_id, @digest = j.digest
     FROM dbo.job AS j
-    WHERE j.name = @name AND j.target_server = @target_server
+    WHERE j.name_key = @name_key AND j.name = @name AND j.target_server = @target_server
     ORDER BY j.job_id DESC;
     SELECT @pending = COUNT_BIG(*)
     FROM dbo.work_pending AS p JOIN dbo.work_group AS g ON g.group_id = p.group_id

@@ -204,16 +204,20 @@ GO
 IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.work_queue') AND name = N'ix_work_queue_group')
 CREATE INDEX ix_work_queue_group ON dbo.work_queue (group_id);
 GO
-/* changes: its row is the lock of all that is decided about the job. */
+/* changes: its row is the lock of all that is decided about the job.  name_key: a hash, since names are too long for an index. */
 IF OBJECT_ID(N'dbo.job', N'U') IS NULL
 CREATE TABLE dbo.job (
     job_id bigint IDENTITY(1, 1) NOT NULL CONSTRAINT pk_job PRIMARY KEY,
     name nvarchar(2000) NOT NULL,
+    name_key bigint NOT NULL,
     digest bigint NOT NULL,
     target_server nvarchar(256) NOT NULL,
     queued_at datetime2(3) NOT NULL CONSTRAINT df_job_queued_at DEFAULT SYSUTCDATETIME(),
     changes bigint NOT NULL CONSTRAINT df_job_changes DEFAULT 0
 );
+GO
+IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.job') AND name = N'ix_job_name')
+CREATE INDEX ix_job_name ON dbo.job (name_key);
 GO
 /*
  * In the order of their tables and within a table of its steps: before 1, 2, ..., load, after 1, 2, ...; then on-failure 1, 2,

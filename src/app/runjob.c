@@ -438,6 +438,9 @@ fr_status run_job_queue(struct fr_settings *s, bool may_go_on, struct run_job *o
         st = find_unfinished(&q, name, may_go_on, out, err);
     if (st == FR_OK && out->pending == 0)
         st = queue_file(&q, name, out, added, err);
+    /* somebody else was faster */
+    if (st == FR_EMPTY)
+        st = find_unfinished(&q, name, may_go_on, out, err);
     free(name);
     free_queuer(&q);
     return st;

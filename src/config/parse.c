@@ -48,15 +48,18 @@ static fr_status parse_file(struct fr_settings *s, unsigned groups, const char *
                             struct fr_err *err)
 {
     json_error_t where;
+    struct fr_err why;
     json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
     fr_status st;
 
     if (root == NULL)
         return fr_err_set(err, FR_EARG, "%s: line %d, column %d: %s", path, where.line,
                           where.column, where.text);
-    st = fr_settings_from_json(s, groups, root, path, err);
+    st = fr_settings_from_json(s, groups, root, path, &why);
     json_decref(root);
-    return st;
+    if (st != FR_OK)
+        return fr_err_set(err, st, "%.800s (`fullrack config` shows where)", why.text);
+    return FR_OK;
 }
 
 const char *option_nearest(const char *name, size_t n, unsigned groups)

@@ -1,5 +1,6 @@
 #include "control/job.h"
 
+#include "base/num.h"
 #include "control/control_priv.h"
 
 #include <stdlib.h>
@@ -126,10 +127,16 @@ static fr_status add_group(struct maker *m, size_t table, size_t index,
     return st == FR_OK ? add_tasks(m, g, *group_id, err) : st;
 }
 
+static int64_t name_key(const char *name)
+{
+    return (int64_t)(fr_hash(FR_HASH_START, name, strlen(name)) & INT64_MAX);
+}
+
 static fr_status add_job(struct maker *m, struct fr_err *err)
 {
     struct fr_sql_param params[] = {
         fr_sql_in_text("@name", m->job->name),
+        fr_sql_in_i64("@name_key", name_key(m->job->name)),
         fr_sql_in_i64("@digest", (int64_t)m->job->digest),
         fr_sql_in_text("@target_server", m->job->server),
         fr_sql_out("@job_id", FR_SQL_BIGINT),
@@ -137,7 +144,9 @@ static fr_status add_job(struct maker *m, struct fr_err *err)
     struct fr_sql_param settle[1];
     fr_status st = control_call(m->c, "dbo.sp_add_job", params, COUNT_OF(params), err);
 
-    m->job_id = params[3].number;
+    if (st == FR_OK && params[4].is_null)
+        return FR_EMPTY;
+    m->job_id = params[4].number;
     settle[0] = fr_sql_in_i64("@job_id", m->job_id);
     for (size_t i = 0; i < m->job->table_count; i++)
         for (size_t k = 0; st == FR_OK && k < m->job->tables[i].group_count; k++)
@@ -209,16 +218,19 @@ fr_status fr_job_find(struct fr_control *c, const char *name, const char *server
                       struct fr_job_state *out, struct fr_err *err)
 {
     struct fr_sql_param params[] = {
-        fr_sql_in_text("@name", name),         fr_sql_in_text("@target_server", server),
-        fr_sql_out("@job_id", FR_SQL_BIGINT),  fr_sql_out("@digest", FR_SQL_BIGINT),
+        fr_sql_in_text("@name", name),
+        fr_sql_in_i64("@name_key", name_key(name)),
+        fr_sql_in_text("@target_server", server),
+        fr_sql_out("@job_id", FR_SQL_BIGINT),
+        fr_sql_out("@digest", FR_SQL_BIGINT),
         fr_sql_out("@pending", FR_SQL_BIGINT),
     };
     fr_status st = control_call(c, "dbo.sp_find_job", params, COUNT_OF(params), err);
 
     if (st != FR_OK)
         return st;
-    *out = (struct fr_job_state){.job_id = params[2].number,
-                                 .digest = (uint64_t)params[3].number,
-                                 .pending = params[4].number};
-    return params[2].is_null ? FR_EMPTY : FR_OK;
+    *out = (struct fr_job_state){.job_id = params[3].number,
+                                 .digest = (uint64_t)params[4].number,
+                                 .pending = params[5].number};
+    return params[3].is_null ? FR_EMPTY : FR_OK;
 }

@@ -37,8 +37,8 @@ struct fr_new_job {
 
 /*
  * All of it, or nothing; out: a place for each task, in order.  *all_added false: sources
- * of some tasks stand in the queue for their table already, as out says.  FR_EARG: a text
- * is too long.
+ * of some tasks stand in the queue for their table already, as out says.  FR_EMPTY: a job
+ * of that name is not over.  FR_EARG: a text is too long.
  */
 fr_status fr_job_add(struct fr_control *c, const struct fr_new_job *job, int64_t *job_id,
                      struct fr_added_task *out, bool *all_added, struct fr_err *err);

@@ -320,6 +320,20 @@ def test_the_same_file_again(rack):
     clean(rack)
 
 
+def test_the_same_file_by_three_at_the_same_time(rack):
+    """One job, on which all work."""
+    for i in range(3):
+        fresh(rack, "a", "b")
+        path = written(rack, entry(rack, "a"), entry(rack, "b", depends_on="dbo.a"), again=True)
+        runs = [rack.spawn("run", "--file", path, "--workers", "1", "--host-name", h) for h in ("alpha", "beta", "gamma")]
+        for p in runs:
+            out, err = p.communicate(timeout=120)
+            equal(p.returncode, 0, "exit: " + out + err)
+        equal(rack.sql("SELECT COUNT(*) FROM dbo.job", "fullrack"), [(1,)], "jobs")
+        equal(said(rack), ["a before", "a after", "b before", "b after"], "phases")
+        clean(rack)
+
+
 def test_killed_in_a_phase(rack):
     """The worker, then everything: the phase is run again, by the same command."""
     fresh(rack, "a", "b")
