@@ -111,13 +111,23 @@ struct fr_column {
 
 /* Slack: so much may be written behind a value, in a cell or in the message, by those who
  * copy more than they need because it is quicker. */
-enum { FR_CELL_NULL = -1, FR_BULK_SLACK_BYTES = 64 };
+enum { FR_CELL_NULL = -1, FR_BULK_SLACK_BYTES = 64, FR_LONG_PIECE_BYTES = 64 << 10 };
+
+/* A value that is made while it is sent.  It was looked at before and cannot fail. */
+struct fr_long_value {
+    /* Its next bytes, at most FR_LONG_PIECE_BYTES, to out, where there is slack, too; how
+     * many. */
+    size_t (*next)(struct fr_long_value *v, unsigned char *out);
+};
 
 struct fr_cell {
     int32_t *length; /* FR_CELL_NULL or bytes */
     unsigned char
         *data; /* behind it; NULL while the column takes no value from the file */
-    size_t capacity_bytes; /* FR_BULK_SLACK_BYTES more are there */
+    size_t capacity_bytes;        /* FR_BULK_SLACK_BYTES more are there */
+    struct fr_long_value *pieces; /* NULL: the value is in data; else it is *length bytes
+                                     that come from there.  Borrowed until it is sent; of
+                                     engines with FR_BULK_LONG_VALUES */
 };
 
 struct fr_bulk_options {
@@ -178,7 +188,8 @@ struct fr_bulk_target {
 enum fr_bulk_ability {
     FR_BULK_ALL_HINTS = 1,     /* in any combination, with their arguments */
     FR_BULK_NULL_DEFAULTS = 2, /* a NULL lets a NOT NULL column take its default */
-    FR_BULK_XML_CLR = 4        /* carries xml and CLR types */
+    FR_BULK_XML_CLR = 4,       /* carries xml and CLR types */
+    FR_BULK_LONG_VALUES = 8    /* takes fr_cell.pieces */
 };
 
 /* Implemented by an engine; name: "bcp" or "wire", as results show it. */

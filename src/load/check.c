@@ -230,7 +230,8 @@ fr_status fr_check_run(const struct fr_check *c, size_t *longest,
                                     .longest = longest,
                                     .raw_fields = !fr_layout_is_wanted(c->options)};
     struct fr_bulk_engine engine = {.name = c->engine->name,
-                                    .abilities = c->engine->abilities,
+                                    .abilities = c->engine->abilities &
+                                                 ~(unsigned)FR_BULK_LONG_VALUES,
                                     .check = c->engine->check,
                                     .begin = check_begin};
     struct fr_load_options options = *c->options;

@@ -7,7 +7,8 @@ libfrclient_a_SOURCES += \
 	src/load/convert_date.c \
 	src/load/convert_date_format.c \
 	src/load/convert_codepage.c \
-	src/load/convert_text.c
+	src/load/convert_text.c \
+	src/load/long_text.c src/load/long_text.h
 libfrclient_a_SOURCES += \
 	src/load/source.c src/load/source.h src/load/packing.c src/load/packing.h \
 	src/load/gunzip.c src/load/gunzip.h \

@@ -165,8 +165,10 @@ void fr_plan_free(struct fr_plan **pp)
     if (pp == NULL || *pp == NULL)
         return;
     p = *pp;
-    for (size_t i = 0; p->fields != NULL && i < p->field_count; i++)
+    for (size_t i = 0; p->fields != NULL && i < p->field_count; i++) {
         fr_converter_free(&p->fields[i].converter);
+        fr_long_text_free(&p->fields[i].long_text);
+    }
     free(p->fields);
     free(p->is_sent);
     free(p->scratch);

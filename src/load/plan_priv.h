@@ -5,14 +5,16 @@
 #include "load/encoding.h"
 #include "load/hint.h"
 #include "load/layout.h"
+#include "load/long_text.h"
 #include "load/plan.h"
 
 struct plan_field {
     bool dropped; /* read and thrown away */
     size_t column;
     struct fr_converter converter;
-    enum fr_host_type host; /* FR_HOST_CHAR where there is no layout */
-    bool as_is;             /* UTF-16 into a column of UTF-16: unit for unit */
+    struct fr_long_text *long_text; /* owned; NULL: not needed yet */
+    enum fr_host_type host;         /* FR_HOST_CHAR where there is no layout */
+    bool as_is;                     /* UTF-16 into a column of UTF-16: unit for unit */
 };
 
 struct fr_plan {

@@ -235,7 +235,59 @@ static fr_status read_laid_out(struct fr_plan *p, const struct plan_field *pf,
     return st;
 }
 
-static fr_status convert_field(struct fr_plan *p, const struct plan_field *pf,
+/* Engines that take a long value in pieces get it so; for others its pieces are put
+ * together in the cell, which saves the copy without its quotes. */
+static bool goes_in_pieces(const struct fr_plan *p, const struct plan_field *pf,
+                           const struct fr_field *f)
+{
+    return f->n >= FR_LONG_TEXT_BYTES && p->layout == NULL && p->bytes == NULL &&
+           ((p->abilities & FR_BULK_LONG_VALUES) != 0 || f->has_quotes) &&
+           !p->options->trim && fr_long_text_fits(&pf->converter);
+}
+
+static fr_status gather_pieces(const struct plan_field *pf, struct fr_long_value *v,
+                               size_t bytes, struct fr_bulk *bulk, struct fr_err *err)
+{
+    struct fr_cell *cell = &bulk->cells[pf->column];
+    size_t done = 0;
+    fr_status st = FR_OK;
+
+    if (cell->capacity_bytes < bytes)
+        st = bulk->ops->grow(bulk, pf->column, bytes, err);
+    while (st == FR_OK && done < bytes) {
+        unsigned char piece[FR_LONG_PIECE_BYTES + FR_BULK_SLACK_BYTES];
+        size_t n = v->next(v, piece);
+
+        memcpy(cell->data + done, piece, n);
+        done += n;
+    }
+    if (st == FR_OK)
+        *cell->length = (int32_t)bytes;
+    return st;
+}
+
+/* FR_EMPTY: to be converted in one go, which may refuse it. */
+static fr_status convert_in_pieces(const struct fr_plan *p, struct plan_field *pf,
+                                   const struct fr_field *f, struct fr_bulk *bulk,
+                                   struct fr_err *err)
+{
+    struct fr_cell *cell = &bulk->cells[pf->column];
+    size_t bytes;
+
+    if (pf->long_text == NULL)
+        pf->long_text = fr_long_text_new(p->splitter);
+    if (pf->long_text == NULL)
+        return fr_err_set(err, FR_ENOMEM, "no memory for a field of %zu bytes", f->n);
+    if (!fr_long_text_measure(pf->long_text, &pf->converter, f, &bytes))
+        return FR_EMPTY;
+    if ((p->abilities & FR_BULK_LONG_VALUES) == 0)
+        return gather_pieces(pf, fr_long_text_value(pf->long_text), bytes, bulk, err);
+    cell->pieces = fr_long_text_value(pf->long_text);
+    *cell->length = (int32_t)bytes;
+    return FR_OK;
+}
+
+static fr_status convert_field(struct fr_plan *p, struct plan_field *pf,
                                struct fr_field f, struct fr_bulk *bulk,
                                struct fr_row_error *bad, struct fr_err *err)
 {
@@ -245,8 +297,16 @@ static fr_status convert_field(struct fr_plan *p, const struct plan_field *pf,
     enum fr_conversion got;
     fr_status st;
 
+    cell->pieces = NULL;
     if (f.n > p->options->max_field_bytes)
         return refuse_row(bad, column, &f, "is longer than --max-field-bytes");
+    if (goes_in_pieces(p, pf, &f)) {
+        st = convert_in_pieces(p, pf, &f, bulk, err);
+        if (st == FR_OK)
+            count_trimmed(p, column, &pf->converter, &f);
+        if (st != FR_EMPTY)
+            return st;
+    }
     if (f.is_null)
         return set_null(p, column, cell, bad);
     if (f.is_nul && !pf->converter.is_text) {

@@ -4,6 +4,7 @@
 #include "wire/packet.h"
 #include "wire/wire_priv.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -350,6 +351,22 @@ static inline unsigned char *put_value(const struct wire_column *w,
     return wire_encode_short(cell->data, (size_t)n, at);
 }
 
+static bool put_pieces(struct wire_out *o, struct fr_long_value *v, size_t n)
+{
+    while (n > 0) {
+        unsigned char *at = wire_room(o, FR_LONG_PIECE_BYTES + FR_BULK_SLACK_BYTES);
+        size_t piece;
+
+        if (at == NULL)
+            return false;
+        piece = v->next(v, at);
+        assert(piece > 0 && piece <= n);
+        o->at = at + piece;
+        n -= piece;
+    }
+    return true;
+}
+
 static bool put_large(struct wire_out *o, const struct wire_column *w,
                       const struct fr_cell *cell)
 {
@@ -363,7 +380,8 @@ static bool put_large(struct wire_out *o, const struct wire_column *w,
         return true;
     }
     o->at = wire_encode_head(w->form, (size_t)n, at);
-    if (!wire_put(o, cell->data, (size_t)n))
+    if (cell->pieces != NULL ? !put_pieces(o, cell->pieces, (size_t)n)
+                             : !wire_put(o, cell->data, (size_t)n))
         return false;
     at = wire_room(o, WIRE_HEAD_BYTES);
     if (at == NULL)
@@ -513,6 +531,7 @@ static const struct fr_bulk_ops wire_copy_ops = {.grow = wire_grow,
 
 const struct fr_bulk_engine fr_wire_engine = {
     .name = "wire",
-    .abilities = FR_BULK_ALL_HINTS | FR_BULK_NULL_DEFAULTS | FR_BULK_XML_CLR,
+    .abilities =
+        FR_BULK_ALL_HINTS | FR_BULK_NULL_DEFAULTS | FR_BULK_XML_CLR | FR_BULK_LONG_VALUES,
     .check = check_columns,
     .begin = wire_begin_copy};

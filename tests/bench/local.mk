@@ -1,14 +1,13 @@
 # Ratios against other clients in one run, and of the queue's procedures with few and many tasks; never a test.
-bench_tools = tests/bench/find_ranges tests/bench/encode_rows tests/bench/measure
+bench_tools = tests/bench/find_ranges tests/bench/encode_rows
 EXTRA_PROGRAMS = $(bench_tools)
 tests_bench_encode_rows_SOURCES = tests/bench/encode_rows.c tests/support/memory_bulk.c tests/support/memory_bulk.h
 tests_bench_encode_rows_LDADD = libfrclient.a libfrbase.a $(UV_LIBS) $(JANSSON_LIBS) $(ARCHIVE_LIBS) $(EXPAT_LIBS) $(DBLIB_LIBS) $(GNUTLS_LIBS) -lm
 tests_bench_find_ranges_SOURCES = tests/bench/find_ranges.c
 tests_bench_find_ranges_LDADD = libfrclient.a libfrbase.a $(ARCHIVE_LIBS) $(EXPAT_LIBS)
-tests_bench_measure_SOURCES = tests/bench/measure.c
 CLEANFILES += $(bench_tools)
 bench: all
-	$(MAKE) $(bench_tools)
+	$(MAKE) $(bench_tools) tests/support/measure
 	$(srcdir)/tests/bench/bench.py
 	$(srcdir)/tests/bench/bench_encode.py
 	$(srcdir)/tests/bench/bench_many.py --tasks 2000

@@ -60,7 +60,7 @@ def measured(args, env, prefix=()):
     """A command and its children: seconds of user, system and both kinds of CPU and of the clock, MiB of the largest process, and what
     it printed.  prefix: in front of it, and not measured apart from it."""
     with tempfile.NamedTemporaryFile(prefix="fullrack-bench-") as report:
-        run = subprocess.run([os.path.join(BUILD, "tests/bench/measure"), report.name, *prefix, *args], env=env, stdout=subprocess.PIPE,
+        run = subprocess.run([os.path.join(BUILD, "tests/support/measure"), report.name, *prefix, *args], env=env, stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE, text=True, errors="replace")
         got = json.loads(report.read() or "{}")
     if run.returncode != 0 or got["exit"] != 0:

@@ -59,7 +59,8 @@ static void convert_all(enum fr_host_type host, const struct fr_field *f)
         abort();
     for (int type = 0; type < FR_TYPE_UNSUPPORTED; type++) {
         int32_t length = FR_CELL_NULL;
-        struct fr_cell cell = {&length, cell_bytes, CELL_BYTES};
+        struct fr_cell cell = {
+            .length = &length, .data = cell_bytes, .capacity_bytes = CELL_BYTES};
         struct fr_reason reason;
 
         if (!fr_native_fits(host, &columns[type]) ||

@@ -12,6 +12,7 @@ INTEGRATION_TESTS = \
 	tests/integration/test_layout.py \
 	tests/integration/test_limits.py \
 	tests/integration/test_load.py \
+	tests/integration/test_memory.py \
 	tests/integration/test_phases.py \
 	tests/integration/test_queue.py \
 	tests/integration/test_run.py \
@@ -30,7 +31,8 @@ INTEGRATION_TESTS = \
 TESTS += $(INTEGRATION_TESTS) tests/cases/check-cases scripts/check-includes scripts/check-sql
 EXTRA_DIST += $(INTEGRATION_TESTS) tests/integration/rack.py tests/integration/proxy.py tests/integration/bulkstream.py tests/integration/tds.py tests/cases scripts/check-includes scripts/check-sql \
 	tests/datasets/package.json tests/clients/package.json tests/clients/tedious_tests.js tests/sqlgrammar/check-grammar.js tests/sqlgrammar/package.json
-# our own client alone, for test_wire.py
-check_PROGRAMS += tests/support/wire_client
+# our own client alone, for test_wire.py; what a command takes, for test_memory.py and the benchmarks
+check_PROGRAMS += tests/support/wire_client tests/support/measure
+tests_support_measure_SOURCES = tests/support/measure.c
 tests_support_wire_client_SOURCES = tests/support/wire_client.c
 tests_support_wire_client_LDADD = libfrclient.a libfrbase.a $(GNUTLS_LIBS)

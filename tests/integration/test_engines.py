@@ -349,5 +349,27 @@ def test_stopped_in_mid_stream(r):
     equal(wait_until("rolled back", 20, lambda: r.sql("SELECT COUNT(*) FROM dbo.t")), [(0,)], "rows")
 
 
+def test_long_texts(r):
+    """A long text is taken in pieces: nothing is lost or doubled where they end, two in a row are not mixed, and a bad byte is still said."""
+    a = "".join('%d "quoted" \u017elu\u0165 \U0001F40E ' % i for i in range(90000))
+    b = "".join("%d plain \u65e5\u672c\u8a9e," % i for i in range(80000))
+    check(len(a.encode()) > 2 << 20 and len(b.encode()) > 1 << 20, "they are long")
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, a nvarchar(max) NULL, b nvarchar(max) NULL, c nvarchar(30) NULL)")
+    quoted = ['1,"%s","%s",end\n' % (a.replace('"', '""'), b), '2,"%s",,end\n' % a.replace('"', '""'), '3,x,"%s","en""d"\n' % b]
+    path = r.file("long.csv", "".join(quoted))
+    for engine in ("wire", "bcp"):
+        r.sql("DELETE FROM dbo.t")
+        r.fullrack("load", "-q", "dbo.t", path, "--format", "csv", "--engine", engine)
+        with r.connect("t") as db:
+            cur = db.cursor()
+            cur.execute("SET TEXTSIZE 2147483647 SELECT id, a, b, c FROM dbo.t ORDER BY id")
+            rows = cur.fetchall()
+        check(rows == [(1, a, b, "end"), (2, a, None, "end"), (3, "x", b, 'en"d')], "rows by the %s engine" % engine,
+              [[len(v) if isinstance(v, str) else v for v in row] for row in rows])
+    bad = quoted[0].encode().replace(b"80000 ", b"8\xff000 ")
+    r.fullrack("load", "-q", "dbo.t", r.file("bad.csv", bad), "--format", "csv", exit=1)
+    check("column a" in r.err and "UTF-8" in r.err, "message", r.err[-600:])
+
+
 if __name__ == "__main__":
     main(tests_of(sys.modules[__name__]), "--schedulers", "2")

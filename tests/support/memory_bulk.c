@@ -88,8 +88,9 @@ void memory_bulk_init(struct memory_bulk *m, const struct fr_column *columns,
         if (wire_column_init(&m->wire[i], &columns[i], NULL) != FR_OK)
             abort();
         bound += m->wire[i].bound_bytes;
-        m->cells[i] =
-            (struct fr_cell){&m->memory[i].length, m->memory[i].data, MEMORY_CELL_BYTES};
+        m->cells[i] = (struct fr_cell){.length = &m->memory[i].length,
+                                       .data = m->memory[i].data,
+                                       .capacity_bytes = MEMORY_CELL_BYTES};
     }
     m->bulk = (struct fr_bulk){.ops = &memory_ops,
                                .cells = m->cells,

@@ -140,7 +140,9 @@ static void read_both(const struct setting *s, const char *text, size_t n, bool 
                                    .columns = 1,
                                    .direct_bytes = ROOM_BYTES,
                                    .direct_mark = MARK};
-    out->m.cell = (struct fr_cell){&out->m.memory.length, out->m.memory.data, CELL_BYTES};
+    out->m.cell = (struct fr_cell){.length = &out->m.memory.length,
+                                   .data = out->m.memory.data,
+                                   .capacity_bytes = CELL_BYTES};
     ck_assert_int_eq(wire_column_init(&out->m.column, &column, &err), FR_OK);
     fr_load_options_init(&o);
     o.empty = s->empty;

@@ -255,7 +255,8 @@ START_TEST(test_values_that_lose_blanks)
                              .column_count = 1};
     unsigned char memory[64];
     int32_t length = 0;
-    struct fr_cell cell = {&length, memory, sizeof memory};
+    struct fr_cell cell = {
+        .length = &length, .data = memory, .capacity_bytes = sizeof memory};
     struct fr_bulk bulk = {.cells = &cell, .columns = 1};
     struct fr_field field = {.p = value_cases[_i].value, .n = value_cases[_i].bytes};
     struct fr_record rec = {.fields = &field, .count = 1};

@@ -403,8 +403,9 @@ START_TEST(test_native)
                                .code_page = 1252};
     unsigned char by_native[64] = {0}, by_text[64] = {0};
     int32_t native_length = FR_CELL_NULL, text_length = FR_CELL_NULL;
-    struct fr_cell cells[] = {{&native_length, by_native, sizeof by_native},
-                              {&text_length, by_text, sizeof by_text}};
+    struct fr_cell cells[] = {
+        {.length = &native_length, .data = by_native, .capacity_bytes = sizeof by_native},
+        {.length = &text_length, .data = by_text, .capacity_bytes = sizeof by_text}};
     struct fr_load_options o;
     struct fr_converter c;
     struct fr_reason reason;
