@@ -9,7 +9,8 @@ workers  CPU of a row of LineItem with 1, 8, 32 and 96 workers, as ratios to 1: 
          busy for --cpu seconds of CPU; the start of the workers is counted in, and also told apart from the rows.
 tasks    a queue of --tasks tasks of 1,000 rows each, drained by two workers, against one task of as many rows: CPU of the client
          per task beyond that of its rows.
-start    a load of 33 empty files by 33 workers, less the same by one: CPU of one worker more, its share of the coordinator included.
+start    a load of 33 empty files by 33 workers, less the same by one: CPU of one worker more, its share of the coordinator and of the fork
+         server included.  For comparison what it takes to start a program that does nothing (true).
 """
 import argparse, json, os, statistics
 import data
@@ -85,13 +86,14 @@ def bench_tasks(server, a):
 
 def bench_start(server, a):
     files = empty_files(server, 33)
-    more, one, single = [], [], []
+    more, one, single, nothing = [], [], [], []
     for _ in range(max(a.repeat, 5)):
         more.append(load(server, a.engine, 33, files))
         one.append(load(server, a.engine, 1, files))
         single.append(load(server, a.engine, 1, files[:1]))
+        nothing.append(measured(["true"], server.env)["cpu_s"])
     return {"start_ms": statistics.median((m - o) * 1e3 / 32 for m, o in zip(more, one)), "least_ms": (min(more) - min(one)) * 1e3 / 32,
-            "load_of_nothing_ms": statistics.median(single) * 1e3}
+            "load_of_nothing_ms": statistics.median(single) * 1e3, "true_ms": statistics.median(nothing) * 1e3}
 
 
 PARTS = {"start": bench_start, "workers": bench_workers, "tasks": bench_tasks}
@@ -99,8 +101,8 @@ PARTS = {"start": bench_start, "workers": bench_workers, "tasks": bench_tasks}
 
 def print_part(part, r):
     if part == "start":
-        print("start of one worker more: %.1f ms of CPU (least %.1f); a load of one empty file, coordinator and worker: %.1f ms" % (
-            r["start_ms"], r["least_ms"], r["load_of_nothing_ms"]))
+        print("start of one worker more: %.1f ms of CPU (least %.1f); a load of one empty file, all processes: %.1f ms; true: %.1f ms" % (
+            r["start_ms"], r["least_ms"], r["load_of_nothing_ms"], r["true_ms"]))
     elif part == "tasks":
         print("%d tasks of %d rows: %.2f s of CPU; one task of as many rows: %.2f s; a task more costs %.2f ms" % (
             r["tasks"], r["rows_per_task"], r["cpu_s"], r["one_task_cpu_s"], r["overhead_ms_per_task"]))
