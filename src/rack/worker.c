@@ -143,7 +143,7 @@ static fr_status ping(struct worker *w)
 static fr_status wait_for_start(struct worker *w, struct fr_err *err)
 {
     uint64_t pinged_ms = fr_clock_ms();
-    bool was_there = false;
+    bool was_there = w->ipc_fd >= 0; /* its coordinator has seen the run */
 
     worker_send(w, json_pack("{s:s, s:i, s:i, s:i, s:i}", "type", "armed", "spid",
                              w->session != NULL ? w->session->spid : 0, "scheduler",

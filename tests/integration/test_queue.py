@@ -248,6 +248,31 @@ def test_two_hosts_share_queue_and_signal(rack):
     rack.fullrack("verify", "-q")
 
 
+def test_run_that_is_over_before_all_have_begun(rack):
+    """A worker that looks for the start signal when the others are through has nothing to do, and no mistake to report."""
+    fresh(rack)
+    rack.fullrack("add", "dbo.t", rack.file("early.tsv", rows_of(50)), "-q")
+    one = rack.spawn("run", "--workers", "1", "--no-start", "--host-name", "alpha")
+    run_id = wait_until("the run waits", 30, lambda: rack.sql("SELECT MAX(run_id) FROM dbo.run", "fullrack")[0][0])
+    late = [rack.spawn("run", "--workers", "1", "--run-id", str(run_id), "--host-name", "beta"),
+            rack.spawn("worker", "--run-id", str(run_id), "--host-name", "gamma")]
+    wait_until("all are armed", 60, lambda: rack.sql(
+        "SELECT COUNT(*) FROM dbo.worker WHERE state = 'armed' AND run_id = %d" % run_id, "fullrack")[0][0] == 3)
+    time.sleep(1.2)
+    stopped = workers_of(late[0].pid) + [late[1].pid]
+    for pid in stopped:
+        os.kill(pid, signal.SIGSTOP)
+    rack.fullrack("start", str(run_id))
+    out, err = one.communicate(timeout=60)
+    for pid in stopped:
+        os.kill(pid, signal.SIGCONT)
+    equal(one.returncode, 0, "exit: " + err)
+    for p in late:
+        out, err = p.communicate(timeout=60)
+        equal(p.returncode, 0, "exit of the late: " + err)
+    equal(count(rack), (50, 50), "rows")
+
+
 def test_frozen_child_is_ended_when_its_lease_is_gone(rack):
     fresh(rack)
     path = rack.file("frozen.tsv", rows_of(2000))
