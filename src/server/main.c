@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -59,7 +60,7 @@ static const char usage[] =
     "  --listen HOST:PORT      where to listen (default 127.0.0.1:1433; port 0: any free "
     "one,\n"
     "                          see the line \"fullrackd: listening on HOST:PORT\")\n"
-    "  --user NAME             the login that is let in (default sa)\n"
+    "  --user NAME             the login that may do all (default sa)\n"
     "  --password-file FILE    its password is the first line of FILE; without it, the\n"
     "                          environment's FULLRACKD_PASSWORD\n"
     "  --no-password           let everybody in: only when listening on loopback\n"
@@ -520,6 +521,8 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     /* the password is in memory: no core file of it */
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    /* databases are in its files, and hashes of passwords */
+    umask(S_IRWXG | S_IRWXO);
     if (o == NULL)
         return EXIT_FAILURE;
     set_defaults(o);

@@ -18,6 +18,7 @@ INTEGRATION_TESTS = \
 	tests/integration/test_run.py \
 	tests/integration/test_runfile.py \
 	tests/integration/test_scale.py \
+	tests/integration/test_security.py \
 	tests/integration/test_segments.py \
 	tests/integration/test_server.py \
 	tests/integration/test_shapes.py \

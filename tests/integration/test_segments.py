@@ -410,7 +410,8 @@ def test_older_files(r):
         with sqlite3.connect(os.path.join(r.data, name + ".db")) as db:
             for column in ("disabled", "compression", "stats_date"):
                 db.execute("ALTER TABLE fr_index DROP COLUMN " + column)
-            db.execute("DROP TABLE fr_heap")
+            for table in ("fr_heap", "fr_principal", "fr_member", "fr_permission", "fr_login", "fr_server_member"):
+                db.execute("DROP TABLE " + table)
             db.execute("UPDATE fr_meta SET v = 1 WHERE k = 'format'")
         db.close()
     r.start()

@@ -152,10 +152,12 @@ static bool on_transaction(void *ctx, int what, uint64_t descriptor)
 
 /* ---- sessions ---- */
 
-struct test_session *test_session_new(struct test_server *ts, const char *database)
+struct test_session *test_session_login(struct test_server *ts, const char *user,
+                                        const char *database, const char **answer)
 {
+    static char refused[2200];
     struct test_session *t = calloc(1, sizeof *t);
-    struct session_login login = {.user = "sa",
+    struct session_login login = {.user = user,
                                   .database = database,
                                   .host_name = "here",
                                   .program_name = "test",
@@ -177,8 +179,22 @@ struct test_session *test_session_new(struct test_server *ts, const char *databa
                                    .env_database = on_database,
                                    .env_transaction = on_transaction};
     t->session = session_open(ts->server, &login, &t->sink, &e);
-    ck_assert_msg(t->session != NULL, "%d %s", e.number, e.text);
     fr_buf_reset(&t->out);
+    if (t->session != NULL)
+        return t;
+    snprintf(refused, sizeof refused, "error %d %d %d %s\n", e.number, e.severity, e.line,
+             e.text);
+    *answer = refused;
+    test_session_free(&t);
+    return NULL;
+}
+
+struct test_session *test_session_new(struct test_server *ts, const char *database)
+{
+    const char *why = "";
+    struct test_session *t = test_session_login(ts, "sa", database, &why);
+
+    ck_assert_msg(t != NULL, "%s", why);
     return t;
 }
 
@@ -187,6 +203,8 @@ void test_session_free(struct test_session **sp)
     struct test_session *t = *sp;
 
     *sp = NULL;
+    if (t == NULL)
+        return;
     session_close(&t->session);
     fr_buf_free(&t->out);
     fr_buf_free(&t->last);

@@ -24,7 +24,10 @@ void test_server_free(struct test_server **sp);
 struct server *test_server_of(struct test_server *ts);
 
 struct test_session *test_session_new(struct test_server *ts, const char *database);
-void test_session_free(struct test_session **sp);
+/* Of a login; NULL: it was refused, *answer says why (until the next such call). */
+struct test_session *test_session_login(struct test_server *ts, const char *login,
+                                        const char *database, const char **answer);
+void test_session_free(struct test_session **sp); /* accepts &NULL */
 struct session *test_session_of(struct test_session *t);
 
 /* Run a batch, answer as above; valid until the next call. */

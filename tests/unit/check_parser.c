@@ -89,7 +89,7 @@ static const struct {
     {"THROW 50000, 'x', 1", 0, 0, "throw 50000 varchar(1):x 1"},
     {"RAISERROR ('a %d', 16, 1, @x) WITH NOWAIT, SETERROR", 0, 0, "raiserror varchar(4):a %d @x"},
     {"BEGIN TRAN x; SAVE TRANSACTION y; ROLLBACK TRAN y; COMMIT; ROLLBACK WORK", 0, 0, "begin-tran x; save-tran y; rollback-tran y; commit-tran; rollback-tran"},
-    {"USE master; GOTO l; l: SELECT 1", 0, 0, "35 master; 24 l; 25 l; [select 1]"},
+    {"USE master; GOTO l; l: SELECT 1", 0, 0, "37 master; 26 l; 27 l; [select 1]"},
     {"insert bulk dbo.t ([a] int NOT NULL, b nvarchar(20) COLLATE Latin1_General_BIN NULL, c decimal(10,2)) with (TABLOCK, CHECK_CONSTRAINTS, ROWS_PER_BATCH = 500, ORDER (a ASC))", 0, 0, "bulk dbo.t a:int! b:nvarchar(20)~Latin1_General_BIN? c:decimal(10,2) tablock check rows=500 by a"},
     {"SET FMTONLY ON select * from [dbo].[t] SET FMTONLY OFF", 0, 0, "set FMTONLY=ON; [select * from dbo.t]; set FMTONLY=OFF"},
     {"GRANT SELECT ON dbo.t TO public", 0, 0, "statement"},

@@ -3,8 +3,10 @@
  *
  * A file is a row of batches, each followed by a line GO and by its answer, every line of
  * which begins with "> " (see sql_session.h for its form).  A batch ":r PATH" runs a
- * script of the project, its answer is the script's errors.  With TSQL_WRITE=1 the
- * answers are written anew: look at the difference before you keep it.
+ * script of the project, its answer is the script's errors.  ":connect LOGIN [DATABASE]"
+ * goes on in that login's session, opened where it is the first, or after ":close LOGIN".
+ * With TSQL_WRITE=1 the answers are written anew: look at the difference before you keep
+ * it.
  */
 #include "../support/sql_session.h"
 
@@ -16,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_FILES = 200, MAX_FILE_BYTES = 4 * 1024 * 1024 };
+enum { MAX_FILES = 200, MAX_FILE_BYTES = 4 * 1024 * 1024, MAX_LOGINS = 16 };
 
 static char *names[MAX_FILES];
 static int nnames;
@@ -122,14 +124,56 @@ static void run_script(struct test_session *t, const char *path, struct fr_buf *
     fr_buf_free(&text);
 }
 
-static void run_batch(struct test_session *t, const char *batch, struct fr_buf *got)
-{
-    char path[1024];
+struct running {
+    struct test_server *server;
+    struct {
+        char login[64];
+        struct test_session *session;
+    } open[MAX_LOGINS];
+    struct test_session *now;
+};
 
-    if (sscanf(batch, ":r %1023s", path) == 1)
-        run_script(t, path, got);
+/* The place of a login's session; NULL in it: there is none. */
+static struct test_session **session_of(struct running *r, const char *login)
+{
+    for (size_t i = 0; i < MAX_LOGINS; i++) {
+        if (r->open[i].login[0] == '\0')
+            snprintf(r->open[i].login, sizeof r->open[i].login, "%s", login);
+        if (strcmp(r->open[i].login, login) == 0)
+            return &r->open[i].session;
+    }
+    ck_abort_msg("too many logins");
+    return NULL;
+}
+
+static void connect_as(struct running *r, const char *login, const char *database,
+                       struct fr_buf *got)
+{
+    struct test_session **t = session_of(r, login);
+    const char *answer = "";
+
+    if (*t == NULL)
+        *t = test_session_login(r->server, login, database, &answer);
+    quote_answer(answer, got);
+    if (*t != NULL)
+        r->now = *t;
+}
+
+static void run_batch(struct running *r, const char *batch, struct fr_buf *got)
+{
+    char path[1024], login[64], database[64] = "";
+    const char *order = batch;
+
+    while (strncmp(order, "--", 2) == 0 && strchr(order, '\n') != NULL)
+        order = strchr(order, '\n') + 1;
+    if (sscanf(order, ":r %1023s", path) == 1)
+        run_script(r->now, path, got);
+    else if (sscanf(order, ":connect %63s %63s", login, database) >= 1)
+        connect_as(r, login, database, got);
+    else if (sscanf(order, ":close %63s", login) == 1)
+        test_session_free(session_of(r, login));
     else
-        quote_answer(test_batch(t, batch), got);
+        quote_answer(test_batch(r->now, batch), got);
 }
 
 /* Run the file's batches; *got: the file as it should be. */
@@ -138,19 +182,19 @@ static void run_file(const struct fr_buf *text, struct fr_buf *got)
     const char *p = text->data;
     const char *end = p + text->len;
     const char *line;
-    struct test_server *server = test_server_new();
-    struct test_session *t = test_session_new(server, "master");
+    struct running r = {.server = test_server_new()};
     struct fr_buf batch;
     size_t n;
 
     fr_buf_init(&batch, MAX_FILE_BYTES);
+    connect_as(&r, "sa", "master", got);
     while (next_line(&p, end, &line, &n)) {
         if (n >= 1 && line[0] == '>')
             continue;
         fr_buf_add(got, line, n);
         fr_buf_add_byte(got, '\n');
         if (n == 2 && strncmp(line, "GO", 2) == 0) {
-            run_batch(t, fr_buf_text(&batch), got);
+            run_batch(&r, fr_buf_text(&batch), got);
             fr_buf_reset(&batch);
         } else {
             fr_buf_add(&batch, line, n);
@@ -158,8 +202,9 @@ static void run_file(const struct fr_buf *text, struct fr_buf *got)
         }
     }
     fr_buf_free(&batch);
-    test_session_free(&t);
-    test_server_free(&server);
+    for (size_t i = 0; i < MAX_LOGINS; i++)
+        test_session_free(&r.open[i].session);
+    test_server_free(&r.server);
 }
 
 /* The first line that differs, with its batch. */

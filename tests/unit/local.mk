@@ -14,6 +14,9 @@ UNIT_TESTS += tests/unit/check_tds
 tests_unit_check_tds_SOURCES = tests/unit/check_tds.c tests/support/sql_values.c tests/support/sql_values.h \
 	tests/support/fake_session.c tests/support/fake_session.h tests/support/tds_client.c tests/support/tds_client.h
 tests_unit_check_tds_LDADD = $(SERVER_TEST_LIBS)
+UNIT_TESTS += tests/unit/check_permission
+tests_unit_check_permission_SOURCES = tests/unit/check_permission.c
+tests_unit_check_permission_LDADD = $(SERVER_TEST_LIBS)
 UNIT_TESTS += tests/unit/check_bulk_stream
 tests_unit_check_bulk_stream_SOURCES = tests/unit/check_bulk_stream.c tests/support/fake_session.c \
 	tests/support/fake_session.h tests/support/tds_client.c tests/support/tds_client.h

@@ -373,6 +373,18 @@ size_t server_sessions_in(struct server *srv, const char *database, int except_s
     return n;
 }
 
+size_t server_sessions_of(struct server *srv, const char *login)
+{
+    size_t n = 0;
+
+    pthread_mutex_lock(&srv->mutex);
+    for (int i = 0; i < srv->config->max_sessions; i++)
+        if (srv->clients[i] != NULL && srv->clients[i]->session != NULL)
+            n += strcasecmp(srv->clients[i]->user, login) == 0 ? 1 : 0;
+    pthread_mutex_unlock(&srv->mutex);
+    return n;
+}
+
 /* While a statement runs its thread reads nothing: what can come is an attention, or the
  * end. */
 static void poll_attention(struct client *c)

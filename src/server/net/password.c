@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The hash never leaves this process, whose memory others cannot read: the rounds are for
-   whoever finds it nevertheless, and few enough for a rack of workers to log in. */
-enum { SALT_BYTES = 16, HASH_BYTES = 32, ROUNDS = 20000 };
+/* Memory and files with hashes are their owner's alone to read: the rounds are for
+   whoever finds them nevertheless, and few enough for a rack of workers to log in. */
+enum { SALT_BYTES = 16, HASH_BYTES = PASSWORD_BYTES - SALT_BYTES, ROUNDS = 20000 };
 
 struct password {
     unsigned char salt[SALT_BYTES], hash[HASH_BYTES];
@@ -55,4 +55,21 @@ bool password_matches(const struct password *p, const char *given)
 
     gnutls_memset(hash, 0, sizeof hash);
     return same;
+}
+
+void password_to_bytes(const struct password *p, unsigned char out[PASSWORD_BYTES])
+{
+    memcpy(out, p->salt, SALT_BYTES);
+    memcpy(out + SALT_BYTES, p->hash, HASH_BYTES);
+}
+
+struct password *password_from_bytes(const unsigned char in[PASSWORD_BYTES])
+{
+    struct password *p = calloc(1, sizeof *p);
+
+    if (p == NULL)
+        return NULL;
+    memcpy(p->salt, in, SALT_BYTES);
+    memcpy(p->hash, in + SALT_BYTES, HASH_BYTES);
+    return p;
 }

@@ -1,3 +1,4 @@
+#include "server/net/password.h"
 #include "server/net/server_priv.h"
 #include "server/store/store.h"
 #include "server/value/datetime.h"
@@ -67,6 +68,18 @@ const struct server_config *server_config(const struct server *srv)
 struct wlock_graph *server_lock_graph(struct server *srv)
 {
     return srv->locks;
+}
+
+struct password *server_login_password(struct server *srv, const char *login, bool *known)
+{
+    struct catalog *master = store_master_catalog(srv->store);
+    const struct cat_login *l = master == NULL ? NULL : catalog_login(master, login);
+    struct password *p = l == NULL || l->disabled ? NULL : password_from_bytes(l->hash);
+
+    /* who cannot be looked up is no stranger to let in */
+    *known = l != NULL || master == NULL;
+    catalog_release(&master);
+    return p;
 }
 
 struct store *server_store(struct server *srv)

@@ -55,6 +55,12 @@ fr_status server_new(const struct server_config *config, struct server **out,
 void server_free(struct server **sp); /* no client may be left; accepts &NULL */
 
 const struct server_config *server_config(const struct server *srv);
+/*
+ * The password of a login that CREATE LOGIN made: *known, and its own struct for the
+ * caller to free; NULL also for one that may not log in.
+ */
+struct password *server_login_password(struct server *srv, const char *login,
+                                       bool *known);
 struct wlock_graph *server_lock_graph(struct server *srv);
 int64_t server_started(const struct server *srv); /* datetime2 ticks, local time */
 
@@ -121,6 +127,8 @@ int server_scheduler_of(struct server *srv, int spid);
 bool server_kill(struct server *srv, int spid);
 /* Sessions whose current database is this one: DROP DATABASE asks (3702). */
 size_t server_sessions_in(struct server *srv, const char *database, int except_spid);
+/* Those of a login: DROP LOGIN asks (15434). */
+size_t server_sessions_of(struct server *srv, const char *login);
 
 /* ---- schedulers ---- */
 

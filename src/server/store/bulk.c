@@ -2,6 +2,7 @@
 #include "server/store/bulk_priv.h"
 
 #include "server/store/ddl.h"
+#include "server/store/rights.h"
 #include "server/store/segment.h"
 #include "server/tsql/parser.h"
 #include "server/value/collation.h"
@@ -111,12 +112,37 @@ bool bulk_evaluate_defaults(struct bulk_load *l)
     return true;
 }
 
+static bool has_constraints(const struct cat_table *t)
+{
+    for (size_t i = 0; i < t->nchecks; i++)
+        if (!t->checks[i].disabled)
+            return true;
+    for (size_t i = 0; i < t->nfks; i++)
+        if (!t->fks[i].disabled)
+            return true;
+    return false;
+}
+
+/* A client that loads rows reads the table's columns first.  What passes constraints by,
+ * or gives identity values, alters the table. */
+static bool permit(struct bulk_load *l, const struct bulk_stmt *st)
+{
+    const struct cat_table *t = l->ref.table;
+    bool alters = !st->check_constraints && has_constraints(t);
+
+    for (size_t i = 0; t->identity != NULL && i < st->ncolumns; i++)
+        alters = alters || name_same(st->columns[i].name, t->identity->name);
+    return bind_permit(&l->b, &l->ref, PERM_INSERT) &&
+           bind_permit(&l->b, &l->ref, PERM_SELECT) &&
+           (!alters || bind_permit_alter(&l->b, &l->ref, &st->table));
+}
+
 static bool open_load(struct bulk_load *l, const struct bulk_stmt *st)
 {
     struct spool_columns columns;
     struct sqltype *types;
 
-    if (!dml_target(&l->b, &st->table, &l->ref))
+    if (!dml_target(&l->b, &st->table, &l->ref) || !permit(l, st))
         return false;
     l->t = l->ref.table;
     l->ncols = st->ncolumns;
@@ -161,10 +187,10 @@ bool bulk_open(struct exec_ctx *ctx, const struct bulk_stmt *st)
     if (l == NULL)
         return sqlerr_setf(&ctx->err, 701, 17, "There is insufficient system memory.");
     if (st->table.database != NULL && st->table.database[0] != '\0')
-        db = database_find(session_server(ctx->session), st->table.database);
+        db = session_find_database(ctx->session, st->table.database, &ctx->err);
     if (db == NULL) {
         free(l);
-        return sqlerr_set(&ctx->err, 911, st->table.database);
+        return false;
     }
     l->ctx.session = ctx->session;
     ok = binder_init(&l->b, &l->ctx, db);

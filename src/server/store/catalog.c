@@ -7,10 +7,11 @@
 #include <string.h>
 
 /*
- * %s is the SQLite schema.  enum type_id and enum ref_action are kept by number: their
- * enumerators are only ever appended.
+ * The tables of the first format, and what each later one adds; %s is the SQLite schema.
+ * enum type_id and enum ref_action are kept by number: their enumerators are only ever
+ * appended.
  */
-static const char *const install_sql[] = {
+static const char *const format_1[] = {
     "CREATE TABLE %s.fr_meta(k TEXT PRIMARY KEY, v) WITHOUT ROWID",
     "CREATE TABLE %s.fr_schema(id INTEGER PRIMARY KEY, name)",
     "CREATE TABLE %s.fr_object(id INTEGER PRIMARY KEY, schema_id, parent_id, name, type, "
@@ -22,10 +23,7 @@ static const char *const install_sql[] = {
     "default_id, default_text, PRIMARY KEY(table_id, id)) WITHOUT ROWID",
     "CREATE TABLE %s.fr_index(table_id, id, name, clustered, is_unique, is_pk, is_uq, "
     "columnstore, "
-    "ignore_dup, constraint_id, filter, disabled NOT NULL DEFAULT 0, compression NOT "
-    "NULL DEFAULT 0, stats_date NOT NULL DEFAULT 0, PRIMARY KEY(table_id, id)) WITHOUT "
-    "ROWID",
-    "CREATE TABLE %s.fr_heap(table_id INTEGER PRIMARY KEY, compression)",
+    "ignore_dup, constraint_id, filter, PRIMARY KEY(table_id, id)) WITHOUT ROWID",
     "CREATE TABLE %s.fr_key(table_id, index_id, ord, column_id, is_desc, included, "
     "PRIMARY KEY(table_id, index_id, ord)) WITHOUT ROWID",
     "CREATE TABLE %s.fr_check(table_id, id, column_id, disabled, not_trusted, "
@@ -37,22 +35,38 @@ static const char *const install_sql[] = {
     "PRIMARY KEY(fk_id, ord)) WITHOUT ROWID",
     /* apart from fr_column: it changes with every insert */
     "CREATE TABLE %s.fr_identity(table_id INTEGER PRIMARY KEY, last)",
-    "INSERT INTO %s.fr_meta VALUES('stamp', 1), ('next_object_id', 0), ('format', 2)",
+    "INSERT INTO %s.fr_meta VALUES('stamp', 1), ('next_object_id', 0), ('format', 1)",
     "INSERT INTO %s.fr_schema VALUES(1, 'dbo'), (2, 'guest'), (3, 'INFORMATION_SCHEMA'), "
     "(4, 'sys')",
-};
+    NULL};
 
-/* What each format adds to the one before it. */
-static const char *const upgrade_sql[] = {
-    NULL,
-    "ALTER TABLE fr_index ADD COLUMN disabled NOT NULL DEFAULT 0;"
-    "ALTER TABLE fr_index ADD COLUMN compression NOT NULL DEFAULT 0;"
-    "ALTER TABLE fr_index ADD COLUMN stats_date NOT NULL DEFAULT 0;"
-    "CREATE TABLE fr_heap(table_id INTEGER PRIMARY KEY, compression);"
-    "UPDATE fr_meta SET v=2 WHERE k='format'",
-};
+/* disabled indexes, compression, statistics' dates */
+static const char *const format_2[] = {
+    "ALTER TABLE %s.fr_index ADD COLUMN disabled NOT NULL DEFAULT 0",
+    "ALTER TABLE %s.fr_index ADD COLUMN compression NOT NULL DEFAULT 0",
+    "ALTER TABLE %s.fr_index ADD COLUMN stats_date NOT NULL DEFAULT 0",
+    "CREATE TABLE %s.fr_heap(table_id INTEGER PRIMARY KEY, compression)",
+    "UPDATE %s.fr_meta SET v=2 WHERE k='format'",
+    NULL};
 
-enum { FORMAT = sizeof(upgrade_sql) / sizeof(upgrade_sql[0]) };
+/* users, roles and permissions; logins, which stand in master alone */
+static const char *const format_3[] = {
+    "CREATE TABLE %s.fr_principal(id INTEGER PRIMARY KEY, name, type, sid BLOB, created, "
+    "modified)",
+    "CREATE TABLE %s.fr_member(role_id, member_id, PRIMARY KEY(role_id, member_id)) "
+    "WITHOUT ROWID",
+    "CREATE TABLE %s.fr_permission(class, major_id, grantee, perm, state, PRIMARY "
+    "KEY(class, major_id, grantee, perm)) WITHOUT ROWID",
+    "CREATE TABLE %s.fr_login(id INTEGER PRIMARY KEY, name, sid BLOB, hash BLOB, "
+    "disabled, dbname, created, modified)",
+    "CREATE TABLE %s.fr_server_member(role_id, member_id, PRIMARY KEY(role_id, "
+    "member_id)) WITHOUT ROWID",
+    "UPDATE %s.fr_meta SET v=3 WHERE k='format'",
+    NULL};
+
+static const char *const *const formats[] = {format_1, format_2, format_3};
+
+enum { FORMAT = sizeof(formats) / sizeof(formats[0]) };
 
 bool catalog_sqlite_error(sqlite3 *db, struct sqlerr *e)
 {
@@ -60,18 +74,25 @@ bool catalog_sqlite_error(sqlite3 *db, struct sqlerr *e)
                        db == NULL ? "out of memory" : sqlite3_errmsg(db));
 }
 
+/* Bring a schema from one format, 0 being none at all, to the newest. */
+static bool run_formats(sqlite3 *db, const char *schema, int from, struct sqlerr *e)
+{
+    for (int f = from; f < (int)FORMAT; f++)
+        for (const char *const *step = formats[f]; *step != NULL; step++) {
+            /* the texts of the tables above are the only formats */
+            char *sql = sqlite3_mprintf(*step, schema);
+            int rc = sql == NULL ? SQLITE_NOMEM : sqlite3_exec(db, sql, NULL, NULL, NULL);
+
+            sqlite3_free(sql);
+            if (rc != SQLITE_OK)
+                return catalog_sqlite_error(db, e);
+        }
+    return true;
+}
+
 bool catalog_install(sqlite3 *db, const char *schema, struct sqlerr *e)
 {
-    for (size_t i = 0; i < sizeof(install_sql) / sizeof(install_sql[0]); i++) {
-        /* the texts of the table above are the only formats */
-        char *sql = sqlite3_mprintf(install_sql[i], schema);
-        int rc = sql == NULL ? SQLITE_NOMEM : sqlite3_exec(db, sql, NULL, NULL, NULL);
-
-        sqlite3_free(sql);
-        if (rc != SQLITE_OK)
-            return catalog_sqlite_error(db, e);
-    }
-    return true;
+    return run_formats(db, schema, 0, e);
 }
 
 static int format_of(sqlite3 *db)
@@ -91,18 +112,16 @@ bool catalog_upgrade(sqlite3 *db, struct sqlerr *e)
 {
     int format = format_of(db);
 
-    if (format < 1 || format > FORMAT)
+    if (format < 1 || format > (int)FORMAT)
         return sqlerr_set(e, 948, format, (int)FORMAT);
-    if (format == FORMAT)
+    if (format == (int)FORMAT)
         return true;
     if (sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
         return catalog_sqlite_error(db, e);
-    for (; format < FORMAT; format++)
-        if (sqlite3_exec(db, upgrade_sql[format], NULL, NULL, NULL) != SQLITE_OK) {
-            catalog_sqlite_error(db, e);
-            sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
-            return false;
-        }
+    if (!run_formats(db, "main", format, e)) {
+        sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+        return false;
+    }
     return sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK ||
            catalog_sqlite_error(db, e);
 }

@@ -12,6 +12,7 @@
 #ifndef FRD_STORE_CATALOG_H
 #define FRD_STORE_CATALOG_H
 
+#include "server/store/principal.h"
 #include "server/tsql/ast.h"
 
 #include <sqlite3.h>
@@ -125,6 +126,18 @@ struct catalog {
     size_t nobjects;
     struct cat_fk *fks; /* all, by table */
     size_t nfks;
+    struct cat_principal *principals; /* without the fixed ones */
+    size_t nprincipals;
+    struct cat_member *members;
+    size_t nmembers;
+    struct cat_permission *permissions;
+    size_t npermissions;
+    struct cat_login *logins; /* of master alone, as are the members of server roles */
+    size_t nlogins;
+    struct cat_member *server_members;
+    size_t nserver_members;
+    bool owned; /* by the login with this sid, else by sa */
+    unsigned char owner[SID_BYTES];
 };
 
 /* Make the catalog tables in an empty SQLite schema. */

@@ -5,7 +5,7 @@
  * expressions (DEFAULT, CHECK, computed columns, filters) are parsed here, once a
  * picture.
  */
-#include "server/store/catalog_priv.h"
+#include "server/store/catalog_load_priv.h"
 
 #include "server/tsql/parser.h"
 #include "server/value/collation.h"
@@ -53,13 +53,18 @@ void catalog_release(struct catalog **cp)
     free(p);
 }
 
-static bool out_of_memory(struct loader *l)
+struct catalog *loader_catalog(struct loader *l)
+{
+    return &l->p->pub;
+}
+
+bool loader_no_memory(struct loader *l)
 {
     return sqlerr_setf(l->e, 701, 17,
                        "There is insufficient system memory to load the catalog.");
 }
 
-static bool ask(struct loader *l, const char *fmt, sqlite3_stmt **out)
+bool loader_ask(struct loader *l, const char *fmt, sqlite3_stmt **out)
 {
     char sql[512];
 
@@ -76,7 +81,7 @@ static int64_t ask_number(struct loader *l, const char *fmt, sqlite3_stmt **keep
     sqlite3_stmt *st = NULL;
     int64_t n = -1;
 
-    if (ask(l, fmt, &st) && sqlite3_step(st) == SQLITE_ROW)
+    if (loader_ask(l, fmt, &st) && sqlite3_step(st) == SQLITE_ROW)
         n = sqlite3_column_int64(st, 0);
     if (keep != NULL)
         *keep = st;
@@ -86,7 +91,7 @@ static int64_t ask_number(struct loader *l, const char *fmt, sqlite3_stmt **keep
 }
 
 /* Text of a column in the arena; NULL for NULL. */
-static const char *text_at(struct loader *l, sqlite3_stmt *st, int i)
+const char *loader_text(struct loader *l, sqlite3_stmt *st, int i)
 {
     const char *s = (const char *)sqlite3_column_text(st, i);
 
@@ -104,7 +109,7 @@ static bool parse_kept(struct loader *l, const char *text, struct expr **out)
     struct parsed *keep = arena_alloc(l->p->arena, sizeof(*keep));
 
     if (keep == NULL)
-        return out_of_memory(l);
+        return loader_no_memory(l);
     if (!expr_parse(text, strlen(text), &keep->batch, out, l->e))
         return false;
     keep->next = l->p->parsed;
@@ -113,7 +118,7 @@ static bool parse_kept(struct loader *l, const char *text, struct expr **out)
 }
 
 /* Ends a loop of sqlite3_step(): true when it ended well. */
-static bool ended(struct loader *l, sqlite3_stmt *st, int rc)
+bool loader_ended(struct loader *l, sqlite3_stmt *st, int rc)
 {
     sqlite3_finalize(st);
     return rc == SQLITE_DONE || catalog_sqlite_error(l->db, l->e);
@@ -129,16 +134,16 @@ static bool load_schemas(struct loader *l)
     c->schemas =
         n < 0 ? NULL : arena_alloc(l->p->arena, (size_t)n * sizeof(*c->schemas) + 1);
     if (c->schemas == NULL)
-        return out_of_memory(l);
-    if (!ask(l, "SELECT id, name FROM %s.fr_schema ORDER BY id", &st))
+        return loader_no_memory(l);
+    if (!loader_ask(l, "SELECT id, name FROM %s.fr_schema ORDER BY id", &st))
         return false;
     while ((rc = sqlite3_step(st)) == SQLITE_ROW && c->nschemas < (size_t)n) {
         c->schemas[c->nschemas].id = int_at(st, 0);
-        c->schemas[c->nschemas].name = text_at(l, st, 1);
+        c->schemas[c->nschemas].name = loader_text(l, st, 1);
         if (c->schemas[c->nschemas++].name == NULL)
             break;
     }
-    return ended(l, st, rc);
+    return loader_ended(l, st, rc);
 }
 
 static bool load_object(struct loader *l, sqlite3_stmt *st, struct cat_object *o)
@@ -148,19 +153,19 @@ static bool load_object(struct loader *l, sqlite3_stmt *st, struct cat_object *o
     o->id = int_at(st, 0);
     o->schema_id = int_at(st, 1);
     o->parent_id = int_at(st, 2);
-    o->name = text_at(l, st, 3);
+    o->name = loader_text(l, st, 3);
     if (type != NULL)
         strncpy(o->type, type, sizeof(o->type) - 1);
     o->system_named = sqlite3_column_int(st, 5) != 0;
     o->created = sqlite3_column_int64(st, 6);
     o->modified = sqlite3_column_int64(st, 7);
-    o->text = text_at(l, st, 8);
+    o->text = loader_text(l, st, 8);
     if (o->name == NULL)
-        return out_of_memory(l);
+        return loader_no_memory(l);
     if (strcmp(o->type, "U") == 0) {
         o->table = arena_alloc(l->p->arena, sizeof(*o->table));
         if (o->table == NULL)
-            return out_of_memory(l);
+            return loader_no_memory(l);
         o->table->object = o;
         o->table->temp = l->p->pub.temp;
     }
@@ -177,19 +182,19 @@ static bool load_objects(struct loader *l)
     c->objects =
         n < 0 ? NULL : arena_alloc(l->p->arena, (size_t)n * sizeof(*c->objects) + 1);
     if (c->objects == NULL)
-        return out_of_memory(l);
-    if (!ask(l,
-             "SELECT id, schema_id, parent_id, name, type, system_named, created, "
-             "modified, text "
-             "FROM %s.fr_object ORDER BY id",
-             &st))
+        return loader_no_memory(l);
+    if (!loader_ask(l,
+                    "SELECT id, schema_id, parent_id, name, type, system_named, created, "
+                    "modified, text "
+                    "FROM %s.fr_object ORDER BY id",
+                    &st))
         return false;
     while ((rc = sqlite3_step(st)) == SQLITE_ROW && c->nobjects < (size_t)n)
         if (!load_object(l, st, &c->objects[c->nobjects++])) {
             sqlite3_finalize(st);
             return false;
         }
-    return ended(l, st, rc);
+    return loader_ended(l, st, rc);
 }
 
 /* The table that column 0 of st names. */
@@ -201,7 +206,7 @@ static struct cat_table *table_at(struct loader *l, sqlite3_stmt *st)
 }
 
 /* Room for one more element of a table's array, whose length doubles. */
-static void *grow(struct loader *l, void *old, size_t n, size_t size)
+void *loader_grow(struct loader *l, void *old, size_t n, size_t size)
 {
     void *p = old;
 
@@ -218,7 +223,7 @@ static bool load_column(struct loader *l, sqlite3_stmt *st, struct cat_column *c
     const char *collation;
 
     c->id = int_at(st, 1);
-    c->name = text_at(l, st, 2);
+    c->name = loader_text(l, st, 2);
     c->type.id = (enum type_id)int_at(st, 3);
     c->type.numeric = sqlite3_column_int(st, 4) != 0;
     c->type.sysname = sqlite3_column_int(st, 5) != 0;
@@ -234,11 +239,11 @@ static bool load_column(struct loader *l, sqlite3_stmt *st, struct cat_column *c
     c->seed = sqlite3_column_int64(st, 13);
     c->increment = sqlite3_column_int64(st, 14);
     c->persisted = sqlite3_column_int(st, 15) != 0;
-    c->computed = text_at(l, st, 16);
+    c->computed = loader_text(l, st, 16);
     c->dflt = catalog_object_id(&l->p->pub, int_at(st, 17));
-    c->default_text = text_at(l, st, 18);
+    c->default_text = loader_text(l, st, 18);
     if (c->name == NULL || c->type.id >= TY_COUNT)
-        return out_of_memory(l);
+        return loader_no_memory(l);
     if (c->computed != NULL && !parse_kept(l, c->computed, &c->computed_expr))
         return false;
     return c->default_text == NULL || parse_kept(l, c->default_text, &c->default_expr);
@@ -250,7 +255,7 @@ static bool load_columns(struct loader *l)
     bool ok = true;
     int rc;
 
-    if (!ask(
+    if (!loader_ask(
             l,
             "SELECT table_id, id, name, type_id, is_numeric, is_sysname, prec, scale, "
             "max_bytes, "
@@ -263,8 +268,8 @@ static bool load_columns(struct loader *l)
 
         if (t == NULL)
             continue;
-        t->columns = grow(l, t->columns, t->ncolumns, sizeof(*t->columns));
-        ok = t->columns == NULL ? out_of_memory(l)
+        t->columns = loader_grow(l, t->columns, t->ncolumns, sizeof(*t->columns));
+        ok = t->columns == NULL ? loader_no_memory(l)
                                 : load_column(l, st, &t->columns[t->ncolumns++]);
     }
     if (!ok) {
@@ -280,7 +285,7 @@ static bool load_columns(struct loader *l)
             if (t->columns[k].identity)
                 t->identity = &t->columns[k];
     }
-    return ended(l, st, rc);
+    return loader_ended(l, st, rc);
 }
 
 static bool load_indexes(struct loader *l)
@@ -289,7 +294,7 @@ static bool load_indexes(struct loader *l)
     bool ok = true;
     int rc = SQLITE_DONE;
 
-    if (!ask(
+    if (!loader_ask(
             l,
             "SELECT table_id, id, name, clustered, is_unique, is_pk, is_uq, columnstore, "
             "ignore_dup, constraint_id, filter, disabled, compression, stats_date FROM "
@@ -302,14 +307,14 @@ static bool load_indexes(struct loader *l)
 
         if (t == NULL)
             continue;
-        t->indexes = grow(l, t->indexes, t->nindexes, sizeof(*t->indexes));
+        t->indexes = loader_grow(l, t->indexes, t->nindexes, sizeof(*t->indexes));
         if (t->indexes == NULL) {
-            ok = out_of_memory(l);
+            ok = loader_no_memory(l);
             break;
         }
         x = &t->indexes[t->nindexes++];
         x->id = int_at(st, 1);
-        x->name = text_at(l, st, 2);
+        x->name = loader_text(l, st, 2);
         x->clustered = sqlite3_column_int(st, 3) != 0;
         x->unique = sqlite3_column_int(st, 4) != 0;
         x->primary_key = sqlite3_column_int(st, 5) != 0;
@@ -317,19 +322,19 @@ static bool load_indexes(struct loader *l)
         x->columnstore = sqlite3_column_int(st, 7) != 0;
         x->ignore_dup_key = sqlite3_column_int(st, 8) != 0;
         x->constraint_id = int_at(st, 9);
-        x->filter = text_at(l, st, 10);
+        x->filter = loader_text(l, st, 10);
         x->disabled = sqlite3_column_int(st, 11) != 0;
         x->compression = (enum data_compression)sqlite3_column_int(st, 12);
         x->stats_date = sqlite3_column_int64(st, 13);
         ok = x->name == NULL
-                 ? out_of_memory(l)
+                 ? loader_no_memory(l)
                  : x->filter == NULL || parse_kept(l, x->filter, &x->filter_expr);
     }
     if (!ok) {
         sqlite3_finalize(st);
         return false;
     }
-    return ended(l, st, rc);
+    return loader_ended(l, st, rc);
 }
 
 static bool load_heaps(struct loader *l)
@@ -337,7 +342,7 @@ static bool load_heaps(struct loader *l)
     sqlite3_stmt *st;
     int rc;
 
-    if (!ask(l, "SELECT table_id, compression FROM %s.fr_heap", &st))
+    if (!loader_ask(l, "SELECT table_id, compression FROM %s.fr_heap", &st))
         return false;
     while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
         struct cat_table *t = table_at(l, st);
@@ -345,7 +350,23 @@ static bool load_heaps(struct loader *l)
         if (t != NULL)
             t->compression = (enum data_compression)sqlite3_column_int(st, 1);
     }
-    return ended(l, st, rc);
+    return loader_ended(l, st, rc);
+}
+
+/* Whose login made the database. */
+static bool load_owner(struct loader *l)
+{
+    sqlite3_stmt *st;
+    int rc;
+
+    if (!loader_ask(l, "SELECT v FROM %s.fr_meta WHERE k='owner'", &st))
+        return false;
+    rc = sqlite3_step(st);
+    if (rc == SQLITE_ROW && sqlite3_column_bytes(st, 0) == SID_BYTES) {
+        memcpy(l->p->pub.owner, sqlite3_column_blob(st, 0), SID_BYTES);
+        l->p->pub.owned = true;
+    }
+    return loader_ended(l, st, rc == SQLITE_ROW ? SQLITE_DONE : rc);
 }
 
 static bool load_keys(struct loader *l)
@@ -354,10 +375,11 @@ static bool load_keys(struct loader *l)
     bool ok = true;
     int rc = SQLITE_DONE;
 
-    if (!ask(l,
-             "SELECT table_id, index_id, column_id, is_desc, included FROM %s.fr_key "
-             "ORDER BY table_id, index_id, ord",
-             &st))
+    if (!loader_ask(
+            l,
+            "SELECT table_id, index_id, column_id, is_desc, included FROM %s.fr_key "
+            "ORDER BY table_id, index_id, ord",
+            &st))
         return false;
     while (ok && (rc = sqlite3_step(st)) == SQLITE_ROW) {
         struct cat_table *t = table_at(l, st);
@@ -368,9 +390,9 @@ static bool load_keys(struct loader *l)
                 x = &t->indexes[i];
         if (x == NULL)
             continue;
-        x->keys = grow(l, x->keys, x->nkeys, sizeof(*x->keys));
+        x->keys = loader_grow(l, x->keys, x->nkeys, sizeof(*x->keys));
         if (x->keys == NULL)
-            ok = out_of_memory(l);
+            ok = loader_no_memory(l);
         else
             x->keys[x->nkeys++] =
                 (struct cat_key){.column_id = int_at(st, 2),
@@ -381,7 +403,7 @@ static bool load_keys(struct loader *l)
         sqlite3_finalize(st);
         return false;
     }
-    return ended(l, st, rc);
+    return loader_ended(l, st, rc);
 }
 
 static bool load_checks(struct loader *l)
@@ -390,10 +412,11 @@ static bool load_checks(struct loader *l)
     bool ok = true;
     int rc = SQLITE_DONE;
 
-    if (!ask(l,
-             "SELECT table_id, id, column_id, disabled, not_trusted FROM %s.fr_check "
-             "ORDER BY table_id, id",
-             &st))
+    if (!loader_ask(
+            l,
+            "SELECT table_id, id, column_id, disabled, not_trusted FROM %s.fr_check "
+            "ORDER BY table_id, id",
+            &st))
         return false;
     while (ok && (rc = sqlite3_step(st)) == SQLITE_ROW) {
         struct cat_table *t = table_at(l, st);
@@ -401,9 +424,9 @@ static bool load_checks(struct loader *l)
 
         if (t == NULL)
             continue;
-        t->checks = grow(l, t->checks, t->nchecks, sizeof(*t->checks));
+        t->checks = loader_grow(l, t->checks, t->nchecks, sizeof(*t->checks));
         if (t->checks == NULL) {
-            ok = out_of_memory(l);
+            ok = loader_no_memory(l);
             break;
         }
         k = &t->checks[t->nchecks++];
@@ -412,14 +435,14 @@ static bool load_checks(struct loader *l)
         k->disabled = sqlite3_column_int(st, 3) != 0;
         k->not_trusted = sqlite3_column_int(st, 4) != 0;
         ok = k->object == NULL || k->object->text == NULL
-                 ? out_of_memory(l)
+                 ? loader_no_memory(l)
                  : parse_kept(l, k->object->text, &k->expr);
     }
     if (!ok) {
         sqlite3_finalize(st);
         return false;
     }
-    return ended(l, st, rc);
+    return loader_ended(l, st, rc);
 }
 
 static bool load_fk_columns(struct loader *l, struct cat_fk *f)
@@ -428,24 +451,25 @@ static bool load_fk_columns(struct loader *l, struct cat_fk *f)
     size_t room = 16; /* key columns of an index, as SQL Server allows (32 since 2016) */
     int rc;
 
-    if (!ask(l,
-             "SELECT column_id, ref_column_id FROM %s.fr_fk_column WHERE fk_id = ?1 "
-             "ORDER BY ord",
-             &st))
+    if (!loader_ask(
+            l,
+            "SELECT column_id, ref_column_id FROM %s.fr_fk_column WHERE fk_id = ?1 "
+            "ORDER BY ord",
+            &st))
         return false;
     sqlite3_bind_int(st, 1, f->object->id);
     room *= 2;
     f->columns = arena_alloc(l->p->arena, 2 * room * sizeof(int32_t));
     if (f->columns == NULL) {
         sqlite3_finalize(st);
-        return out_of_memory(l);
+        return loader_no_memory(l);
     }
     f->ref_columns = f->columns + room;
     while ((rc = sqlite3_step(st)) == SQLITE_ROW && f->n < room) {
         f->columns[f->n] = int_at(st, 0);
         f->ref_columns[f->n++] = int_at(st, 1);
     }
-    return ended(l, st, rc);
+    return loader_ended(l, st, rc);
 }
 
 /* Each table's own foreign keys lie side by side; the tables they point to get a list. */
@@ -462,9 +486,9 @@ static bool link_fks(struct loader *l)
         if (from->table->nfks++ == 0)
             from->table->fks = &c->fks[i];
         to->table->refs =
-            grow(l, to->table->refs, to->table->nrefs, sizeof(*to->table->refs));
+            loader_grow(l, to->table->refs, to->table->nrefs, sizeof(*to->table->refs));
         if (to->table->refs == NULL)
-            return out_of_memory(l);
+            return loader_no_memory(l);
         to->table->refs[to->table->nrefs++] = &c->fks[i];
     }
     return true;
@@ -479,11 +503,12 @@ static bool load_fks(struct loader *l)
 
     c->fks = n < 0 ? NULL : arena_alloc(l->p->arena, (size_t)n * sizeof(*c->fks) + 1);
     if (c->fks == NULL)
-        return out_of_memory(l);
-    if (!ask(l,
-             "SELECT table_id, id, ref_id, on_delete, on_update, disabled, not_trusted "
-             "FROM %s.fr_fk ORDER BY table_id, id",
-             &st))
+        return loader_no_memory(l);
+    if (!loader_ask(
+            l,
+            "SELECT table_id, id, ref_id, on_delete, on_update, disabled, not_trusted "
+            "FROM %s.fr_fk ORDER BY table_id, id",
+            &st))
         return false;
     while ((rc = sqlite3_step(st)) == SQLITE_ROW && c->nfks < (size_t)n) {
         struct cat_fk *f = &c->fks[c->nfks];
@@ -498,7 +523,7 @@ static bool load_fks(struct loader *l)
         if (f->object != NULL)
             c->nfks++;
     }
-    if (!ended(l, st, rc))
+    if (!loader_ended(l, st, rc))
         return false;
     for (size_t i = 0; i < c->nfks; i++)
         if (!load_fk_columns(l, &c->fks[i]))
@@ -509,8 +534,10 @@ static bool load_fks(struct loader *l)
 bool catalog_load(sqlite3 *db, const char *schema, struct catalog **out, struct sqlerr *e)
 {
     static bool (*const steps[])(struct loader *) = {
-        load_schemas, load_objects, load_columns, load_indexes,
-        load_keys,    load_checks,  load_fks,     load_heaps};
+        load_schemas,      load_objects,   load_columns,       load_indexes,
+        load_keys,         load_checks,    load_fks,           load_heaps,
+        loader_principals, loader_members, loader_permissions, loader_logins,
+        load_owner};
     struct picture *p = calloc(1, sizeof(*p));
     struct loader l = {.db = db, .schema = schema, .p = p, .e = e};
     sqlite3_stmt *snapshot = NULL;
@@ -518,12 +545,12 @@ bool catalog_load(sqlite3 *db, const char *schema, struct catalog **out, struct 
 
     *out = NULL;
     if (p == NULL)
-        return out_of_memory(&l);
+        return loader_no_memory(&l);
     atomic_init(&p->refs, 1);
     p->pub.temp = strcmp(schema, "temp") == 0;
     p->arena = arena_new(CATALOG_MAX_BYTES);
     if (p->arena == NULL)
-        ok = out_of_memory(&l);
+        ok = loader_no_memory(&l);
     /* this row held open keeps one snapshot under all the queries */
     p->pub.stamp =
         ok ? ask_number(&l, "SELECT v FROM %s.fr_meta WHERE k = 'stamp'", &snapshot) : 0;

@@ -125,6 +125,23 @@ void database_keep_catalog(struct database *db, struct catalog *c)
     catalog_release(&old);
 }
 
+struct catalog *store_master_catalog(struct store *st)
+{
+    struct database *db = store_database_id(st, DB_MASTER);
+    struct catalog *c = db == NULL ? NULL : database_catalog(db);
+    struct sqlerr ignored;
+    sqlite3 *h = NULL;
+
+    if (c != NULL && c->stamp != database_stamp(db))
+        catalog_release(&c);
+    if (c != NULL || db == NULL || !database_open_handle(db, &h, &ignored))
+        return c;
+    if (catalog_load(h, "main", &c, &ignored))
+        database_keep_catalog(db, c);
+    sqlite3_close_v2(h);
+    return c;
+}
+
 static struct identity *identity_find(struct database *db, int32_t table_id)
 {
     for (size_t i = 0; i < db->nidentities; i++)

@@ -31,7 +31,11 @@ bool ddl_write(struct ddl *d, const char *sql, const char *types, ...)
     for (int i = 1; types[i - 1] != '\0'; i++)
         if (types[i - 1] == 'i')
             sqlite3_bind_int64(st, i, va_arg(ap, int64_t));
-        else
+        else if (types[i - 1] == 'b') {
+            struct span bytes = va_arg(ap, struct span);
+
+            sqlite3_bind_blob(st, i, bytes.p, (int)bytes.n, SQLITE_TRANSIENT);
+        } else
             sqlite3_bind_text(st, i, va_arg(ap, const char *), -1, SQLITE_TRANSIENT);
     va_end(ap);
     do
@@ -154,6 +158,10 @@ bool ddl_run(struct binder *b, const struct stmt *st)
         return ddl_create_database(&d, st->u.database);
     case ST_ALTER_DATABASE:
         return ddl_alter_database(&d, st->u.database);
+    case ST_PRINCIPAL:
+        return ddl_principal(&d, st->u.principal);
+    case ST_GRANT:
+        return ddl_grant(&d, st->u.grant);
     case ST_DROP:
         d.verb = "DROP";
         d.temp = st->u.drop->nnames > 0 &&

@@ -437,7 +437,7 @@ bool ddl_alter_table(struct ddl *d, const struct alter_table_stmt *st)
     t = ref.table;
     if (t == NULL)
         return sqlerr_set(d->b->e, 4902, name_format(d->b, &st->table));
-    if (!may_alter(d, t, st))
+    if (!bind_permit_alter(d->b, &ref, &st->table) || !may_alter(d, t, st))
         return false;
     switch (st->kind) {
     case ALTER_ADD:

@@ -170,7 +170,8 @@ static bool add_foreign_key(struct ddl *d, const struct cat_table *t,
         return d->temp ? bind_unsupported(d->b, "A foreign key of a temporary table")
                        : sqlerr_set(d->b->e, 1767, o->name,
                                     name_format(d->b, &k->references));
-    if (!referenced_columns(d, ref.table, o, k, cols))
+    if (!bind_permit(d->b, &ref, PERM_REFERENCES) ||
+        !referenced_columns(d, ref.table, o, k, cols))
         return false;
     if (referenced_key(ref.table, cols, k->ncolumns) == NULL)
         return sqlerr_set(d->b->e, 1776, ref.table->object->name, o->name);

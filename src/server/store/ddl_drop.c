@@ -2,6 +2,7 @@
 #include "server/store/ddl_priv.h"
 
 #include "server/net/server.h"
+#include "server/store/rights.h"
 #include "server/store/segment.h"
 
 #include <string.h>
@@ -36,7 +37,9 @@ bool ddl_drop_object(struct ddl *d, const struct cat_object *o)
         if (!d->temp)
             database_forget_identity(handle_database(d->b->h), o->id);
     }
-    return ddl_write(d, "DELETE FROM %s.fr_object WHERE id=?1", "i", id);
+    return ddl_write(d, "DELETE FROM %s.fr_permission WHERE class=1 AND major_id=?1", "i",
+                     id) &&
+           ddl_write(d, "DELETE FROM %s.fr_object WHERE id=?1", "i", id);
 }
 
 static bool missing(struct ddl *d, const struct drop_stmt *st, const char *what,
@@ -61,9 +64,14 @@ static bool drop_named(struct ddl *d, const struct drop_stmt *st, const struct n
     const struct cat_schema *schema = bind_schema(ddl_catalog(d), n);
     const struct cat_object *o =
         schema == NULL ? NULL : catalog_object(ddl_catalog(d), schema->id, n->object);
+    bool may;
 
     if (o == NULL || strcmp(o->type, classes[row].type) != 0)
         return missing(d, st, classes[row].word, n);
+    if (!ddl_may_drop(d, o, &may))
+        return false;
+    if (!may)
+        return sqlerr_set(d->b->e, 3701, "drop", classes[row].word, name_format(d->b, n));
     for (size_t i = 0; o->table != NULL && i < o->table->nrefs; i++)
         if (o->table->refs[i]->table_id != o->id)
             return sqlerr_set(d->b->e, 3726, name_format(d->b, n));
@@ -76,15 +84,19 @@ static bool drop_index(struct ddl *d, const struct drop_stmt *st, size_t i)
     const struct cat_index *x;
     struct table_ref ref = {0};
     const char *shown;
+    bool may = true;
 
     if (table != NULL && !bind_find_base(d->b, table, true, &ref))
         return false;
-    x = ref.table == NULL ? NULL : table_index(ref.table, st->names[i].object);
+    if (ref.table != NULL && !ref.table->temp &&
+        !bind_may(d->b, ref.handle, ref.table->object, PERM_ALTER, &may))
+        return false;
+    x = ref.table == NULL || !may ? NULL : table_index(ref.table, st->names[i].object);
     if (x == NULL) {
         shown = table == NULL ? st->names[i].object
                               : bind_text(d->b, "%s.%s", name_format(d->b, table),
                                           st->names[i].object);
-        return st->if_exists ||
+        return (st->if_exists && may) ||
                (shown != NULL && sqlerr_set(d->b->e, 3701, "drop", "index", shown));
     }
     if (x->constraint_id != 0)
@@ -100,11 +112,18 @@ static bool drop_index(struct ddl *d, const struct drop_stmt *st, size_t i)
 static bool drop_schema(struct ddl *d, const struct drop_stmt *st, const struct name *n)
 {
     const struct cat_schema *s = catalog_schema(ddl_catalog(d), n->object);
+    const struct rights *r =
+        session_rights(d->b->ctx->session, handle_database(d->b->h), d->b->e);
 
+    if (r == NULL)
+        return false;
+    if (s != NULL && !rights_on_schema(r, s->id, PERM_CONTROL) &&
+        !rights_on_database(r, PERM_ALTER_ANY_SCHEMA))
+        return sqlerr_set(d->b->e, 15151, "drop", "schema", n->object);
     if (s == NULL)
         return st->if_exists || sqlerr_set(d->b->e, 15151, "drop", "schema", n->object);
     if (s->id < SCHEMA_FIRST_USER)
-        return sqlerr_setf(d->b->e, 15150, 16, "Cannot drop the schema '%s'.", s->name);
+        return sqlerr_set(d->b->e, 15150, "drop", "schema", s->name);
     for (size_t i = 0; i < ddl_catalog(d)->nobjects; i++)
         if (ddl_catalog(d)->objects[i].schema_id == s->id)
             return sqlerr_setf(
@@ -112,7 +131,9 @@ static bool drop_schema(struct ddl *d, const struct drop_stmt *st, const struct 
                 "Cannot drop schema '%s' because it is being referenced by object "
                 "'%s'.",
                 s->name, ddl_catalog(d)->objects[i].name);
-    return ddl_write(d, "DELETE FROM %s.fr_schema WHERE id=?1", "i", (int64_t)s->id) &&
+    return ddl_write(d, "DELETE FROM %s.fr_permission WHERE class=3 AND major_id=?1", "i",
+                     (int64_t)s->id) &&
+           ddl_write(d, "DELETE FROM %s.fr_schema WHERE id=?1", "i", (int64_t)s->id) &&
            ddl_reload(d);
 }
 
@@ -121,9 +142,15 @@ static bool drop_database(struct ddl *d, const struct drop_stmt *st, const struc
     struct session *s = d->b->ctx->session;
     struct store *store = server_store(session_server(s));
     struct database *db = store_database(store, n->object);
+    const struct rights *r = db == NULL ? NULL : session_rights(s, db, d->b->e);
 
     if (db == NULL)
         return missing(d, st, "database", n);
+    if (r == NULL)
+        return false;
+    if (!rights_on_database(r, PERM_CONTROL) &&
+        !rights_on_server(r, PERM_ALTER_ANY_DATABASE))
+        return sqlerr_set(d->b->e, 3701, "drop", "database", n->object);
     if (session_trancount(s) > 0)
         return sqlerr_set(d->b->e, 226, "DROP DATABASE");
     if (db == session_database(s) ||

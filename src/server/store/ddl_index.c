@@ -229,6 +229,8 @@ bool ddl_create_index(struct ddl *d, const struct index_def *def)
         return false;
     if (ref.table == NULL)
         return sqlerr_set(d->b->e, 1088, name_format(d->b, &def->table));
+    if (!bind_permit_alter(d->b, &ref, &def->table))
+        return false;
     id = ref.table->object->id;
     x = table_index(ref.table, def->name);
     /* a clustered one that replaces it is the way out */

@@ -185,6 +185,8 @@ bool ddl_alter_index(struct ddl *d, const struct alter_index_stmt *st)
         return false;
     if (ref.table == NULL)
         return sqlerr_set(d->b->e, 1088, name_format(d->b, &st->table));
+    if (!bind_permit_alter(d->b, &ref, &st->table))
+        return false;
     id = ref.table->object->id;
     if (st->index != NULL && (x = table_index(ref.table, st->index)) == NULL)
         return sqlerr_set(d->b->e, 2727, st->index);
@@ -221,6 +223,8 @@ bool ddl_update_statistics(struct ddl *d, const struct statistics_stmt *st)
         return false;
     if (ref.table == NULL)
         return sqlerr_set(d->b->e, 1088, name_format(d->b, &st->table));
+    if (!bind_permit_alter(d->b, &ref, &st->table))
+        return false;
     for (size_t i = 0; i < st->nnames; i++)
         if (table_index(ref.table, st->names[i]) == NULL)
             return sqlerr_set(d->b->e, 2767, st->names[i]);

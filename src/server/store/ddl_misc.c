@@ -1,6 +1,8 @@
 /* ddl_misc.c - schemas, databases, views, procedures. See ddl_priv.h, exec.h. */
 #include "server/store/ddl_priv.h"
 
+#include "server/store/rights.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +12,8 @@ bool ddl_create_schema(struct ddl *d, const struct schema_stmt *st)
 
     if (catalog_schema(d->b->cat, st->name) != NULL)
         return sqlerr_set(d->b->e, 2714, st->name);
+    if (!ddl_permit_create(d, PERM_CREATE_SCHEMA, NULL))
+        return false;
     for (size_t i = 0; i < d->b->cat->nschemas; i++)
         if (d->b->cat->schemas[i].id >= id)
             id = d->b->cat->schemas[i].id + 1;
@@ -20,16 +24,31 @@ bool ddl_create_schema(struct ddl *d, const struct schema_stmt *st)
 bool ddl_create_database(struct ddl *d, const struct database_stmt *st)
 {
     struct session *s = d->b->ctx->session;
+    struct store *store = server_store(session_server(s));
+    struct database *master = store_database_id(store, DB_MASTER);
+    const struct rights *r = session_rights(s, master, d->b->e);
+    struct store_new_database made = {.name = st->name, .collation = st->collation};
 
+    if (r == NULL)
+        return false;
+    if (!rights_on_server(r, PERM_CREATE_ANY_DATABASE))
+        return sqlerr_set(d->b->e, 262, "CREATE DATABASE", "master");
     if (session_trancount(s) > 0)
         return sqlerr_set(d->b->e, 226, "CREATE DATABASE");
-    return store_create_database(server_store(session_server(s)), st->name, st->collation,
-                                 d->b->e);
+    made.owner = rights_login_sid(r);
+    return store_create_database(store, &made, d->b->e);
 }
 
 /* The binder is that of the database which is altered. */
 bool ddl_alter_database(struct ddl *d, const struct database_stmt *st)
 {
+    const struct rights *r =
+        session_rights(d->b->ctx->session, handle_database(d->b->h), d->b->e);
+
+    if (r == NULL)
+        return false;
+    if (!rights_on_database(r, PERM_ALTER))
+        return sqlerr_set(d->b->e, 5011, database_name(handle_database(d->b->h)));
     if (session_trancount(d->b->ctx->session) > 0)
         return sqlerr_set(d->b->e, 226, "ALTER DATABASE");
     if (st->has_recovery &&
@@ -50,6 +69,7 @@ bool ddl_store_module(struct ddl *d, const struct ddl_module *m)
         schema == NULL ? NULL : catalog_object(d->b->cat, schema->id, m->name->object);
     const char *text = bind_text(d->b, "%.*s", (int)m->text.n, m->text.p);
     struct ddl_object add = {.name = m->name->object, .type = m->type, .text = text};
+    bool may = true, is_view = strcmp(m->type, "V") == 0;
 
     if (text == NULL)
         return false;
@@ -59,6 +79,13 @@ bool ddl_store_module(struct ddl *d, const struct ddl_module *m)
         return sqlerr_set(d->b->e, 2714, m->name->object);
     if (o == NULL && m->alter && !m->or_alter)
         return sqlerr_set(d->b->e, 208, name_format(d->b, m->name));
+    if (o != NULL && !bind_may(d->b, d->b->h, o, PERM_ALTER, &may))
+        return false;
+    if (!may)
+        return sqlerr_set(d->b->e, 3704, is_view ? "view" : "procedure", o->name);
+    if (o == NULL &&
+        !ddl_permit_create(d, is_view ? PERM_CREATE_VIEW : PERM_CREATE_PROCEDURE, schema))
+        return false;
     if (o != NULL)
         return ddl_write(d, "UPDATE %s.fr_object SET text=?1, modified=?2 WHERE id=?3",
                          "sii", text, store_now(), (int64_t)o->id) &&
@@ -102,10 +129,14 @@ static bool find_proc(struct exec_ctx *ctx, const struct name *n, struct databas
     *out = NULL;
     *cat = NULL;
     *db = session_database(ctx->session);
-    if (n->database != NULL && n->database[0] != '\0')
-        *db = database_find(session_server(ctx->session), n->database);
+    if (n->database != NULL && n->database[0] != '\0') {
+        /* one that is not there has no procedures */
+        if (database_find(session_server(ctx->session), n->database) == NULL)
+            return true;
+        *db = session_find_database(ctx->session, n->database, &ctx->err);
+    }
     if (*db == NULL)
-        return true;
+        return false;
     h = session_handle(ctx->session, *db, &ctx->err);
     *cat = h == NULL ? NULL : handle_catalog(h, &ctx->err);
     if (*cat == NULL)
@@ -128,6 +159,21 @@ static int64_t text_version(const struct cat_object *o)
     return (int64_t)(hash ^ (uint64_t)o->modified ^ (uint64_t)o->id << 32);
 }
 
+/* EXECUTE, unless another procedure of the database calls it: 229. */
+static bool permit_execute(struct exec_ctx *ctx, struct database *db,
+                           const struct catalog *cat, const struct cat_object *o)
+{
+    const struct rights *r =
+        ctx->chain == db ? NULL : session_rights(ctx->session, db, &ctx->err);
+    const struct cat_schema *s = catalog_schema_id(cat, o->schema_id);
+
+    if (ctx->chain == db)
+        return true;
+    return r != NULL && (rights_on_object(r, o, PERM_EXECUTE) ||
+                         sqlerr_set(&ctx->err, 229, "EXECUTE", o->name, database_name(db),
+                                    s == NULL ? "dbo" : s->name));
+}
+
 bool catalog_proc_find(struct exec_ctx *ctx, const struct name *name, bool *found,
                        struct proc_text *out)
 {
@@ -137,6 +183,8 @@ bool catalog_proc_find(struct exec_ctx *ctx, const struct name *name, bool *foun
     bool ok = find_proc(ctx, name, &db, &cat, &o);
 
     memset(out, 0, sizeof(*out));
+    if (ok && o != NULL)
+        ok = permit_execute(ctx, db, cat, o);
     *found = ok && o != NULL;
     if (*found) {
         out->bytes = strlen(o->text);
@@ -193,15 +241,18 @@ bool catalog_proc_drop(struct exec_ctx *ctx, const struct name *name, bool if_ex
     struct catalog *cat;
     struct binder b = {0};
     struct ddl d = {.b = &b, .verb = "DROP PROCEDURE"};
-    bool ok = find_proc(ctx, name, &db, &cat, &o);
+    bool may, ok = find_proc(ctx, name, &db, &cat, &o);
 
     if (!ok || o == NULL) {
         catalog_release(&cat);
         return ok && (if_exists ||
                       sqlerr_set(&ctx->err, 3701, "drop", "procedure", name->object));
     }
-    ok = txn_write_begin(ctx, db) && binder_init(&b, ctx, db) && ddl_drop_object(&d, o) &&
-         ddl_reload(&d);
+    ok =
+        txn_write_begin(ctx, db) && binder_init(&b, ctx, db) && ddl_may_drop(&d, o, &may);
+    if (ok && !may)
+        ok = sqlerr_set(&ctx->err, 3701, "drop", "procedure", name->object);
+    ok = ok && ddl_drop_object(&d, o) && ddl_reload(&d);
     binder_free(&b);
     catalog_release(&cat);
     return ok;
@@ -216,12 +267,14 @@ bool catalog_identity_insert(struct exec_ctx *ctx, const struct name *table, boo
     bool ok, same;
 
     if (table->database != NULL && table->database[0] != '\0')
-        db = database_find(session_server(ctx->session), table->database);
+        db = session_find_database(ctx->session, table->database, &ctx->err);
     if (db == NULL)
-        return sqlerr_set(&ctx->err, 911, table->database);
+        return false;
     ok = binder_init(&b, ctx, db) && bind_find_base(&b, table, true, &ref);
     if (!ok || ref.table == NULL)
         ok = ok && sqlerr_set(&ctx->err, 1088, name_format(&b, table));
+    else if (!bind_permit_alter(&b, &ref, table))
+        ok = false;
     else if (ref.table->identity == NULL)
         ok = sqlerr_set(&ctx->err, 8106, name_format(&b, table));
     if (ok && ref.table != NULL) {

@@ -13,7 +13,8 @@ struct ddl {
 
 /* The catalog of the statement: TEMP or the database's. */
 struct catalog *ddl_catalog(const struct ddl *d);
-/* Run sql on the catalog tables ("%s" = schema); types: i = int64_t, s = const char *. */
+/* Run sql on the catalog tables ("%s" = schema); types: i = int64_t, s = const char *,
+ * b = struct span, of bytes. */
 bool ddl_write(struct ddl *d, const char *sql, const char *types, ...);
 /* The catalog tables were written: load the new picture. */
 bool ddl_reload(struct ddl *d);
@@ -33,6 +34,12 @@ const struct cat_table *ddl_table(const struct ddl *d, int32_t id);
 const char *ddl_system_name(struct ddl *d, const char *prefix, const char *table,
                             const char *column, int32_t id);
 const char *ddl_span(struct ddl *d, const struct expr *x); /* "(text)" */
+
+/* ---- ddl_rights.c ---- */
+/* 262, and 2760 where the schema may not be altered; s NULL: no schema is. */
+bool ddl_permit_create(struct ddl *d, enum permission p, const struct cat_schema *s);
+/* Whether an object may be dropped; without an error when not. */
+bool ddl_may_drop(struct ddl *d, const struct cat_object *o, bool *may);
 
 /* ---- ddl_table.c ---- */
 bool ddl_create_table(struct ddl *d, const struct table_def *def);
@@ -85,6 +92,12 @@ bool ddl_set_compression(struct ddl *d, const struct cat_table *t,
                          const struct storage_options *with);
 /* 1989: the key that a foreign key refers to has a disabled index. */
 bool ddl_check_referenced_index(struct ddl *d, const struct cat_fk *f);
+
+/* ---- ddl_principal.c, ddl_grant.c ---- */
+bool ddl_principal(struct ddl *d, const struct principal_stmt *st);
+bool ddl_grant(struct ddl *d, const struct grant_stmt *st);
+/* Whether a name is that of the login which --user names. */
+bool ddl_is_sa(const struct ddl *d, const char *login);
 
 /* ---- ddl_switch.c ---- */
 bool ddl_switch(struct ddl *d, const struct alter_table_stmt *st);

@@ -281,6 +281,9 @@ static bool find_tables(struct ddl *d, const struct alter_table_stmt *st,
                           name_format(d->b, &st->target));
     if (from->table->temp || to->table->temp)
         return bind_unsupported(d->b, "ALTER TABLE SWITCH of a temporary table");
+    if (!bind_permit_alter(d->b, from, &st->table) ||
+        !bind_permit_alter(d->b, to, &st->target))
+        return false;
     if (from->handle != to->handle)
         return sqlerr_set(e, 4948, from->table->object->name,
                           database_name(handle_database(from->handle)),

@@ -283,6 +283,8 @@ bool ddl_create_table(struct ddl *d, const struct table_def *def)
 
     if (schema == NULL)
         return sqlerr_set(d->b->e, 2760, def->name.schema);
+    if (!ddl_permit_create(d, PERM_CREATE_TABLE, schema))
+        return false;
     if (catalog_object(ddl_catalog(d), schema->id, def->name.object) != NULL)
         return sqlerr_set(d->b->e, 2714, def->name.object);
     if (!check_columns(d, def) || !ddl_next_id(d, &o.id))
@@ -350,6 +352,8 @@ bool ddl_create_from_columns(struct binder *b, const struct name *n,
 
     if (schema == NULL)
         return sqlerr_set(b->e, 2760, n->schema);
+    if (!ddl_permit_create(&d, PERM_CREATE_TABLE, schema))
+        return false;
     for (size_t i = 0; i < ncols; i++) {
         if (cols[i].rc.name[0] == '\0')
             return sqlerr_setf(

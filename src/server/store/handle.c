@@ -3,6 +3,7 @@
 
 #include "server/store/bulk.h"
 #include "server/store/catalog_priv.h"
+#include "server/store/rights.h"
 #include "server/store/segment.h"
 #include "server/store/segment_files.h"
 #include "server/store/sysview.h"
@@ -44,6 +45,7 @@ struct handle {
     size_t nsegments, segments_room;
     struct database *held[MAX_ATTACHED]; /* whose segments the open transaction sees */
     size_t nheld;
+    struct rights *rights;
     struct cached cache[CACHED_STATEMENTS];
     uint64_t uses;
 };
@@ -94,6 +96,7 @@ static void handle_close(struct handle *h)
         sqlite3_finalize(h->cache[i].st);
     sqlite3_finalize(h->ask_stamp[0]);
     sqlite3_finalize(h->ask_stamp[1]);
+    rights_free(&h->rights);
     catalog_release(&h->catalog);
     catalog_release(&h->temp);
     sqlite3_close_v2(h->h);
@@ -244,6 +247,11 @@ struct session *handle_session(const struct handle *h)
 struct bulk_spool **handle_spools(struct handle *h)
 {
     return &h->spools;
+}
+
+struct rights **handle_rights(struct handle *h)
+{
+    return &h->rights;
 }
 
 struct bulk_load **session_bulk_load(struct session *s)

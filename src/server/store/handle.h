@@ -13,6 +13,7 @@
 
 struct handle;     /* opaque */
 struct bulk_spool; /* bulk.c: rows of a bulk load that wait for COMMIT */
+struct rights;     /* store/rights.h */
 
 /* The session's handle of db, opened at first use; NULL and e on failure. */
 struct handle *session_handle(struct session *s, struct database *db, struct sqlerr *e);
@@ -44,6 +45,9 @@ void handle_identity_reset(struct handle *h);
  */
 int handle_prepare(struct handle *h, const char *sql, sqlite3_stmt **out);
 void handle_unprepare(struct handle *h, sqlite3_stmt *st);
+
+/* Where rights.c keeps what the session may do in the database. */
+struct rights **handle_rights(struct handle *h);
 
 /* Attach another database for reading; *alias is its SQLite schema name, of at most 16
  * bytes. */

@@ -2,7 +2,9 @@ libfrserver_a_SOURCES += \
 	src/server/store/store.c src/server/store/store.h src/server/store/store_priv.h \
 	src/server/store/database.c \
 	src/server/store/catalog.c src/server/store/catalog.h src/server/store/catalog_priv.h \
-	src/server/store/catalog_load.c \
+	src/server/store/catalog_load.c src/server/store/catalog_load_priv.h \
+	src/server/store/catalog_load_principal.c src/server/store/principal.c src/server/store/principal.h \
+	src/server/store/permission.c src/server/store/permission.h src/server/store/rights.c src/server/store/rights.h \
 	src/server/store/handle.c src/server/store/handle.h \
 	src/server/store/spool.c src/server/store/spool.h \
 	src/server/store/latch.c src/server/store/latch.h \
@@ -16,8 +18,9 @@ libfrserver_a_SOURCES += \
 	src/server/store/ddl_table.c src/server/store/ddl_constraint.c \
 	src/server/store/ddl_index.c src/server/store/ddl_index_alter.c src/server/store/ddl_alter.c src/server/store/ddl_switch.c \
 	src/server/store/ddl_drop.c src/server/store/ddl_misc.c \
+	src/server/store/ddl_principal.c src/server/store/ddl_grant.c src/server/store/ddl_rights.c \
 	src/server/store/lock.c src/server/store/lock.h \
 	src/server/store/sysview.h src/server/store/sysview_priv.h src/server/store/sysview.c \
 	src/server/store/sysview_catalog.c src/server/store/sysview_constraint.c \
 	src/server/store/sysview_server.c src/server/store/sysview_space.c \
-	src/server/store/sysview_compat.c src/server/store/log_use.c
+	src/server/store/sysview_compat.c src/server/store/sysview_principal.c src/server/store/log_use.c

@@ -69,16 +69,17 @@ static bool open_file(const char *path, bool create, sqlite3 **out, struct sqler
 
     *out = NULL;
     /* busy: only checkpoints of others are waited for, writers queue at the wlock */
-    ok = sqlite3_open_v2(path, out, flags | (create ? SQLITE_OPEN_CREATE : 0),
-                         io_vfs_name) == SQLITE_OK &&
-         sqlite3_busy_timeout(*out, 30000) == SQLITE_OK &&
-         sqlite3_exec(
-             *out,
-             "PRAGMA page_size=8192; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; "
-             "PRAGMA cache_size=-16384; PRAGMA journal_size_limit=67108864; " /* LOG_LIMIT_BYTES
-                                                                               */
-             "PRAGMA temp_store=FILE; PRAGMA trusted_schema=ON",
-             NULL, NULL, NULL) == SQLITE_OK;
+    ok =
+        sqlite3_open_v2(path, out, flags | (create ? SQLITE_OPEN_CREATE : 0),
+                        io_vfs_name) == SQLITE_OK &&
+        sqlite3_busy_timeout(*out, 30000) == SQLITE_OK &&
+        sqlite3_exec(
+            *out,
+            "PRAGMA page_size=8192; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; "
+            "PRAGMA cache_size=-16384; PRAGMA journal_size_limit=67108864; " /* LOG_LIMIT_BYTES
+                                                                              */
+            "PRAGMA temp_store=FILE; PRAGMA trusted_schema=ON",
+            NULL, NULL, NULL) == SQLITE_OK;
     if (!ok) {
         catalog_sqlite_error(*out, e);
         sqlite3_close(*out);
@@ -183,8 +184,23 @@ static bool read_meta(sqlite3 *h, struct database *db, struct sqlerr *e)
     return true;
 }
 
+static bool write_owner(sqlite3 *h, const unsigned char *sid, struct sqlerr *e)
+{
+    sqlite3_stmt *st = NULL;
+    bool ok;
+
+    if (sid == NULL)
+        return true;
+    ok = sqlite3_prepare_v2(h, "INSERT INTO fr_meta VALUES('owner',?1)", -1, &st, NULL) ==
+             SQLITE_OK &&
+         sqlite3_bind_blob(st, 1, sid, SID_BYTES, SQLITE_STATIC) == SQLITE_OK &&
+         sqlite3_step(st) == SQLITE_DONE;
+    sqlite3_finalize(st);
+    return ok || catalog_sqlite_error(h, e);
+}
+
 /* Make the file with its catalog, in one transaction; nothing is left on failure. */
-static bool create_file(struct database *db, struct sqlerr *e)
+static bool create_file(struct database *db, const unsigned char *owner, struct sqlerr *e)
 {
     sqlite3 *h;
     bool ok;
@@ -197,7 +213,7 @@ static bool create_file(struct database *db, struct sqlerr *e)
     ok = sqlite3_exec(h, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK ||
          catalog_sqlite_error(h, e);
     ok = ok && catalog_install(h, "main", e) && segments_install(h, e) &&
-         write_meta(h, db, e);
+         write_meta(h, db, e) && write_owner(h, owner, e);
     ok = ok && (sqlite3_exec(h, "COMMIT", NULL, NULL, NULL) == SQLITE_OK ||
                 catalog_sqlite_error(h, e));
     sqlite3_close(h);
@@ -216,9 +232,10 @@ static struct database *find_locked(struct store *st, const char *name)
     return NULL;
 }
 
-static bool create_locked(struct store *st, const char *name, uint32_t collation,
-                          int32_t id, struct sqlerr *e)
+static bool create_locked(struct store *st, const struct store_new_database *made,
+                          uint32_t collation, int32_t id, struct sqlerr *e)
 {
+    const char *name = made->name;
     char file[256], path[STORE_PATH_BYTES + 300];
     struct database *db;
 
@@ -243,7 +260,7 @@ static bool create_locked(struct store *st, const char *name, uint32_t collation
     db->collation = collation;
     db->created = store_now();
     snprintf(db->name, sizeof(db->name), "%s", name);
-    if (!open_segments(db, e) || !create_file(db, e)) {
+    if (!open_segments(db, e) || !create_file(db, made->owner, e)) {
         database_free(db);
         return false;
     }
@@ -251,16 +268,17 @@ static bool create_locked(struct store *st, const char *name, uint32_t collation
     return true;
 }
 
-bool store_create_database(struct store *st, const char *name, const char *collation,
+bool store_create_database(struct store *st, const struct store_new_database *made,
                            struct sqlerr *e)
 {
+    const char *collation = made->collation;
     uint32_t row = COLLATION_DEFAULT;
     bool ok;
 
     if (collation != NULL && !collation_find(collation, strlen(collation), &row))
         return sqlerr_set(e, 448, collation);
     latch_lock(&st->mutex, LATCH_FILE_MANAGER);
-    ok = create_locked(st, name, row, 0, e);
+    ok = create_locked(st, made, row, 0, e);
     pthread_mutex_unlock(&st->mutex);
     return ok;
 }
@@ -448,11 +466,13 @@ static fr_status sweep_segments(struct store *st, struct fr_err *err)
 
 static fr_status make_system_databases(struct store *st, struct fr_err *err)
 {
+    static const struct store_new_database master = {.name = "master"},
+                                           tempdb = {.name = "tempdb"};
     struct sqlerr e = {0};
     bool ok = find_locked(st, "master") != NULL ||
-              create_locked(st, "master", COLLATION_DEFAULT, DB_MASTER, &e);
+              create_locked(st, &master, COLLATION_DEFAULT, DB_MASTER, &e);
 
-    ok = ok && create_locked(st, "tempdb", COLLATION_DEFAULT, DB_TEMPDB, &e);
+    ok = ok && create_locked(st, &tempdb, COLLATION_DEFAULT, DB_TEMPDB, &e);
     return ok ? FR_OK : fr_err_set(err, FR_EIO, "%s: %s", st->dir, e.text);
 }
 

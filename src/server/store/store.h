@@ -49,8 +49,13 @@ struct database *store_database_id(struct store *st, int32_t id);
 /* The existing databases by id; fills at most max, returns how many there are. */
 size_t store_databases(struct store *st, struct database **out, size_t max);
 
+struct store_new_database {
+    const char *name;
+    const char *collation;      /* NULL: the server's */
+    const unsigned char *owner; /* SID_BYTES of a login; NULL: sa */
+};
 /* 1801 exists, 448 unknown collation */
-bool store_create_database(struct store *st, const char *name, const char *collation,
+bool store_create_database(struct store *st, const struct store_new_database *made,
                            struct sqlerr *e);
 /* 3701 none, 3708 a system database.  In use or not is the caller's matter (3702). */
 bool store_drop_database(struct store *st, const char *name, struct sqlerr *e);
@@ -72,6 +77,10 @@ void database_read_options(struct database *db, sqlite3 *h);
  */
 int64_t database_stamp(struct database *db);
 struct catalog *database_catalog(struct database *db);
+/* Of master, whatever sessions there are; counted for the caller; NULL: could not be
+ * read.
+ */
+struct catalog *store_master_catalog(struct store *st);
 /* Offer a picture of the committed state to the other sessions. */
 void database_keep_catalog(struct database *db, struct catalog *c);
 /* A definition was committed. */

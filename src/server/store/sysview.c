@@ -23,6 +23,7 @@ static const struct {
               {sysviews_constraint, &sysviews_constraint_count},
               {sysviews_server, &sysviews_server_count},
               {sysviews_space, &sysviews_space_count},
+              {sysviews_principal, &sysviews_principal_count},
               {sysviews_compat, &sysviews_compat_count}};
 
 const struct sysview *sysview_at(size_t i)
@@ -82,6 +83,14 @@ size_t sysview_number(const struct sysview *v)
 int32_t sysview_object_id(const struct sysview *v)
 {
     return -100 - (int32_t)sysview_number(v);
+}
+
+enum permission sysview_permission(const struct sysview *v, enum perm_class *where)
+{
+    *where = (v->flags & VIEW_OF_SERVER) != 0 ? CLASS_SERVER : CLASS_DATABASE;
+    return (v->flags & VIEW_OF_SERVER) != 0     ? PERM_VIEW_SERVER_PERFORMANCE
+           : (v->flags & VIEW_OF_DATABASE) != 0 ? PERM_VIEW_DATABASE_PERFORMANCE
+                                                : PERM_NONE;
 }
 
 /* The i-th "name type" of a column list; false behind the last. */
@@ -238,6 +247,7 @@ struct made { /* rows of a view, counted by the table and its cursors */
     int refs;
     struct catalog *cat, *temp;
     int32_t db_id;
+    bool whole; /* the session may do all: nothing can hide a row from it later */
     struct arena *arena;
     struct value *cells;
     size_t n;
@@ -360,6 +370,44 @@ static int view_close(sqlite3_vtab_cursor *vc)
     return SQLITE_OK;
 }
 
+/* The picture without what the session has no permission on; NULL: out of memory. */
+static struct catalog *visible(const struct rights *rights, struct catalog *whole,
+                               struct arena *a)
+{
+    struct catalog *c = arena_alloc(a, sizeof(*c));
+    struct cat_object *objects = arena_alloc(a, (whole->nobjects + 1) * sizeof(*objects));
+    struct cat_schema *schemas = arena_alloc(a, (whole->nschemas + 1) * sizeof(*schemas));
+    struct cat_fk *fks = arena_alloc(a, (whole->nfks + 1) * sizeof(*fks));
+
+    if (c == NULL || objects == NULL || schemas == NULL || fks == NULL)
+        return NULL;
+    *c = *whole;
+    c->objects = objects;
+    c->schemas = schemas;
+    c->fks = fks;
+    c->nobjects = c->nschemas = c->nfks = 0;
+    for (size_t i = 0; i < whole->nobjects; i++) {
+        if (!rights_see(rights, whole, &whole->objects[i]))
+            continue;
+        objects[c->nobjects] = whole->objects[i];
+        if (!rights_on_object(rights, &whole->objects[i], PERM_VIEW_DEFINITION))
+            objects[c->nobjects].text = NULL;
+        c->nobjects++;
+    }
+    for (size_t i = 0; i < whole->nschemas; i++) {
+        bool seen = rights_see_schema(rights, whole->schemas[i].id);
+
+        for (size_t k = 0; k < c->nobjects && !seen; k++)
+            seen = objects[k].schema_id == whole->schemas[i].id;
+        if (seen)
+            schemas[c->nschemas++] = whole->schemas[i];
+    }
+    for (size_t i = 0; i < whole->nfks; i++)
+        if (catalog_object_id(c, whole->fks[i].table_id) != NULL)
+            fks[c->nfks++] = whole->fks[i];
+    return c;
+}
+
 static int make_rows(struct view_table *t, int32_t db_id, struct made **out)
 {
     struct session *s = handle_session(t->handle);
@@ -378,11 +426,17 @@ static int make_rows(struct view_table *t, int32_t db_id, struct made **out)
     m->temp = r.handle == NULL ? NULL : handle_temp_catalog(t->handle);
     m->db_id = db_id;
     m->arena = arena_new(SYSVIEW_MAX_BYTES);
-    if (m->cat == NULL || m->arena == NULL) {
+    r.rights = m->cat == NULL ? NULL : session_rights(s, db, &e);
+    if (r.rights == NULL || m->arena == NULL) {
         made_release(out);
         return SQLITE_ERROR;
     }
-    r.cat = m->cat;
+    r.cat = rights_all(r.rights) ? m->cat : visible(r.rights, m->cat, m->arena);
+    m->whole = rights_all(r.rights);
+    if (r.cat == NULL) {
+        made_release(out);
+        return SQLITE_NOMEM;
+    }
     r.temp = db_id == DB_TEMPDB ? m->temp : NULL;
     r.arena = m->arena;
     if (t->view->fill != NULL)
@@ -406,8 +460,8 @@ static bool kept_is_good(struct view_table *t, int32_t db_id)
     struct catalog *cat, *temp;
     bool good;
 
-    if (t->kept == NULL || (t->view->flags & VIEW_LIVE) != 0 || t->kept->db_id != db_id ||
-        h == NULL)
+    if (t->kept == NULL || !t->kept->whole || (t->view->flags & VIEW_LIVE) != 0 ||
+        t->kept->db_id != db_id || h == NULL)
         return false;
     cat = handle_catalog(h, &e);
     temp = handle_temp_catalog(t->handle);

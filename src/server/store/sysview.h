@@ -34,6 +34,10 @@ const struct sysview *sysview_at(size_t i);
 /* Stable negative object ids. */
 int32_t sysview_object_id(const struct sysview *v);
 
+/* What the session needs to read it, on the server or the database; PERM_NONE: nothing.
+ */
+enum permission sysview_permission(const struct sysview *v, enum perm_class *where);
+
 /* Register all of them on the session's handle. */
 bool sysviews_register(struct handle *h, struct sqlerr *e);
 

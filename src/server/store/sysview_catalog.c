@@ -44,16 +44,42 @@ static const char *recovery_name(enum recovery_model m)
                                        : "SIMPLE";
 }
 
+static bool may_see_database(struct rows *r, struct database *db)
+{
+    struct sqlerr ignored;
+    const struct rights *its;
+
+    if (rights_on_server(r->rights, PERM_VIEW_ANY_DATABASE))
+        return true;
+    its = session_rights(r->session, db, &ignored);
+    return its != NULL && rights_enter(its);
+}
+
+static void owner_cell(struct rows *r, struct database *db)
+{
+    struct sqlerr ignored;
+    struct handle *h = session_handle(r->session, db, &ignored);
+    struct catalog *c = h == NULL ? NULL : handle_catalog(h, &ignored);
+
+    if (c != NULL && c->owned)
+        cell_bytes(r, c->owner, SID_BYTES);
+    else
+        cell_bytes(r, "\x01", 1);
+    catalog_release(&c);
+}
+
 static void fill_databases(struct rows *r)
 {
     struct database *dbs[STORE_MAX_DATABASES];
     size_t n = store_databases(database_store(r->db), dbs, STORE_MAX_DATABASES);
 
     for (size_t i = 0; i < n; i++) {
+        if (!may_see_database(r, dbs[i]))
+            continue;
         cell_text(r, database_name(dbs[i]));
         cell_int(r, database_id(dbs[i]));
         cell_null(r);
-        cell_bytes(r, "\x01", 1);
+        owner_cell(r, dbs[i]);
         cell_int(r, database_created(dbs[i]));
         cell_int(r, 160);
         cell_text(r, collation_get(database_collation(dbs[i]))->name);
@@ -214,7 +240,7 @@ static void fill_procedures(struct rows *r)
 
 static void module_row(struct rows *r, const struct cat_object *o)
 {
-    if (o->text == NULL || (strcmp(o->type, "P") != 0 && strcmp(o->type, "V") != 0))
+    if (strcmp(o->type, "P") != 0 && strcmp(o->type, "V") != 0)
         return;
     cell_int(r, o->id);
     cell_text(r, o->text);
@@ -706,7 +732,7 @@ const struct sysview sysviews_catalog[] = {
     {"sys", "dm_db_partition_stats",
      "partition_id bigint?,object_id int,index_id int,partition_number int,row_count "
      "bigint?",
-     fill_partition_stats, VIEW_LIVE, 0},
+     fill_partition_stats, VIEW_LIVE | VIEW_OF_DATABASE, 0},
 };
 const size_t sysviews_catalog_count =
     sizeof(sysviews_catalog) / sizeof(sysviews_catalog[0]);

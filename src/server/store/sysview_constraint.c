@@ -1,4 +1,4 @@
-/* sysview_constraint.c - constraints, principals, files and what is always empty here. */
+/* sysview_constraint.c - constraints, files and what is always empty here. */
 #include "server/store/sysview_priv.h"
 
 #include "server/tsql/parser.h"
@@ -195,40 +195,6 @@ static void fill_parameters(struct rows *r)
             parameter_rows(r, &r->cat->objects[i]);
 }
 
-/* ---- principals ---- */
-
-static void principal(struct rows *r, const char *name, int id, const char *type,
-                      const char *desc)
-{
-    cell_text(r, name);
-    cell_int(r, id);
-    cell_bytes(r, "\x01", 1);
-    cell_text(r, type);
-    cell_text(r, desc);
-    cell_bit(r, false);
-    cell_int(r, database_created(r->db));
-    cell_int(r, database_created(r->db));
-    cell_text(r, "master");
-    cell_text(r, NULL);
-}
-
-static void fill_server_principals(struct rows *r)
-{
-    const char *user = session_login(r->session)->user;
-
-    principal(r, user == NULL ? "sa" : user, 1, "S", "SQL_LOGIN");
-    principal(r, "public", 2, "R", "SERVER_ROLE");
-    principal(r, "sysadmin", 3, "R", "SERVER_ROLE");
-}
-
-static void fill_database_principals(struct rows *r)
-{
-    principal(r, "public", 0, "R", "DATABASE_ROLE");
-    principal(r, "dbo", 1, "S", "SQL_USER");
-    principal(r, "guest", 2, "S", "SQL_USER");
-    principal(r, "db_owner", 16384, "R", "DATABASE_ROLE");
-}
-
 /* ---- files ---- */
 
 static void fill_data_spaces(struct rows *r)
@@ -350,20 +316,6 @@ const struct sysview sysviews_constraint[] = {
      NULL, 0, 0},
     {"sys", "synonyms", OBJECT_COLUMNS ",base_object_name nvarchar(1035)?", NULL, 0, 0},
     {"sys", "sequences", OBJECT_COLUMNS, NULL, 0, 0},
-    {"sys", "server_principals",
-     "name sysname,principal_id int,sid varbinary(85)?,type char(1),type_desc "
-     "nvarchar(60)?,"
-     "is_disabled bit?,create_date datetime,modify_date datetime,default_database_name "
-     "sysname?,"
-     "default_language_name sysname?",
-     fill_server_principals, VIEW_LIVE, 0},
-    {"sys", "database_principals",
-     "name sysname,principal_id int,sid varbinary(85)?,type char(1),type_desc "
-     "nvarchar(60)?,"
-     "is_fixed_role bit,create_date datetime,modify_date datetime,default_schema_name "
-     "sysname?,"
-     "authentication_type_desc nvarchar(60)?",
-     fill_database_principals, 0, 0},
     {"sys", "data_spaces", SPACE_COLUMNS, fill_data_spaces, 0, 0},
     {"sys", "filegroups",
      SPACE_COLUMNS

@@ -2,6 +2,7 @@
 #ifndef FRD_STORE_SYSVIEW_PRIV_H
 #define FRD_STORE_SYSVIEW_PRIV_H
 
+#include "server/store/rights.h"
 #include "server/store/sysview.h"
 #include "server/tsql/arena.h"
 
@@ -12,8 +13,9 @@ struct rows {
     struct session *session;
     struct handle *handle; /* the session's, of db */
     struct database *db;
-    struct catalog *cat;  /* of db */
-    struct catalog *temp; /* tempdb: the session's #tables; may be NULL */
+    struct catalog *cat;         /* of db, as far as the session may see it */
+    struct catalog *temp;        /* tempdb: the session's #tables; may be NULL */
+    const struct rights *rights; /* the session's in db */
     const struct sqltype *types;
     size_t ncols;
     struct arena *arena;
@@ -22,7 +24,11 @@ struct rows {
     bool failed;
 };
 
-enum sysview_flags { VIEW_LIVE = 1u << 0 /* changes without a definition: never kept */ };
+enum sysview_flags {
+    VIEW_LIVE = 1u << 0,       /* changes without a definition: never kept */
+    VIEW_OF_SERVER = 1u << 1,  /* for who may VIEW SERVER PERFORMANCE STATE */
+    VIEW_OF_DATABASE = 1u << 2 /* VIEW DATABASE PERFORMANCE STATE */
+};
 
 struct sysview {
     const char *schema;
@@ -52,6 +58,8 @@ extern const struct sysview sysviews_server[];
 extern const size_t sysviews_server_count;
 extern const struct sysview sysviews_space[];
 extern const size_t sysviews_space_count;
+extern const struct sysview sysviews_principal[];
+extern const size_t sysviews_principal_count;
 extern const struct sysview sysviews_compat[];
 extern const size_t sysviews_compat_count;
 

@@ -26,6 +26,13 @@ static struct session_info *sessions(struct rows *r, size_t *n)
         *n = SERVER_MAX_SESSIONS;
     if (list == NULL)
         r->failed = true;
+    if (rights_on_server(r->rights, PERM_VIEW_SERVER_PERFORMANCE))
+        return list;
+    for (size_t i = 0; i < *n; i++) /* its own alone */
+        if (list[i].spid == session_spid(r->session)) {
+            list[0] = list[i];
+            *n = 1;
+        }
     return list;
 }
 
@@ -436,12 +443,12 @@ const struct sysview sysviews_server[] = {
      "protocol_version int?,encrypt_option nvarchar(40),auth_scheme nvarchar(40),"
      "node_affinity smallint,num_reads int?,num_writes int?,net_packet_size int?,"
      "client_net_address varchar(48)?",
-     fill_connections, VIEW_LIVE, 0},
+     fill_connections, VIEW_LIVE | VIEW_OF_SERVER, 0},
     {"sys", "dm_os_waiting_tasks",
      "session_id smallint?,exec_context_id int?,wait_duration_ms bigint?,wait_type "
      "nvarchar(60)?,"
      "blocking_session_id smallint?,resource_description nvarchar(3072)?",
-     fill_waiting, VIEW_LIVE, 0},
+     fill_waiting, VIEW_LIVE | VIEW_OF_SERVER, 0},
     {"sys", "dm_os_schedulers",
      "parent_node_id int,scheduler_id int,cpu_id smallint,status nvarchar(60),is_online "
      "bit,is_idle bit,"
@@ -450,7 +457,7 @@ const struct sysview sysviews_server[] = {
      "active_workers_count int,work_queue_count bigint,pending_disk_io_count "
      "int,load_factor int,"
      "yield_count int,total_cpu_usage_ms bigint,total_scheduler_delay_ms bigint",
-     fill_schedulers, VIEW_LIVE, 0},
+     fill_schedulers, VIEW_LIVE | VIEW_OF_SERVER, 0},
     {"sys", "dm_os_sys_info",
      "cpu_ticks bigint,ms_ticks bigint,cpu_count int,hyperthread_ratio "
      "int,physical_memory_kb bigint,"
@@ -459,29 +466,29 @@ const struct sysview sysviews_server[] = {
      "scheduler_count int,scheduler_total_count int,sqlserver_start_time datetime,"
      "socket_count int,cores_per_socket int,numa_node_count int,sql_memory_model_desc "
      "nvarchar(60)",
-     fill_sys_info, VIEW_LIVE, 0},
+     fill_sys_info, VIEW_LIVE | VIEW_OF_SERVER, 0},
     {"sys", "dm_os_wait_stats",
      "wait_type nvarchar(60),waiting_tasks_count bigint,wait_time_ms "
      "bigint,max_wait_time_ms bigint,"
      "signal_wait_time_ms bigint",
-     fill_waits, VIEW_LIVE, 0},
+     fill_waits, VIEW_LIVE | VIEW_OF_SERVER, 0},
     {"sys", "dm_io_virtual_file_stats",
      "database_id smallint,file_id smallint,sample_ms bigint,num_of_reads bigint,"
      "num_of_bytes_read bigint,io_stall_read_ms bigint,io_stall_queued_read_ms bigint,"
      "num_of_writes bigint,num_of_bytes_written bigint,io_stall_write_ms bigint,"
      "io_stall_queued_write_ms bigint,io_stall bigint,size_on_disk_bytes bigint,"
      "file_handle varbinary(8)?",
-     fill_file_stats, VIEW_LIVE, 2},
+     fill_file_stats, VIEW_LIVE | VIEW_OF_SERVER, 2},
     {"sys", "dm_os_latch_stats",
      "latch_class nvarchar(60),waiting_requests_count bigint,wait_time_ms bigint,"
      "max_wait_time_ms bigint",
-     fill_latches, VIEW_LIVE, 0},
+     fill_latches, VIEW_LIVE | VIEW_OF_SERVER, 0},
     {"sys", "dm_tran_locks",
      "resource_type nvarchar(60),resource_database_id int,resource_associated_entity_id "
      "bigint?,"
      "request_mode nvarchar(60),request_type nvarchar(60),request_status nvarchar(60),"
      "request_session_id int",
-     NULL, VIEW_LIVE, 0},
+     NULL, VIEW_LIVE | VIEW_OF_SERVER, 0},
     {"sys", "configurations",
      "configuration_id int,name nvarchar(35),value bigint?,minimum bigint?,maximum "
      "bigint?,"

@@ -113,21 +113,21 @@ const struct sysview sysviews_space[] = {
     {"sys", "dm_db_log_space_usage",
      "database_id int,total_log_size_in_bytes bigint,used_log_space_in_bytes bigint,"
      "used_log_space_in_percent real,log_space_in_bytes_since_last_backup bigint",
-     fill_log_space, VIEW_LIVE, 0},
+     fill_log_space, VIEW_LIVE | VIEW_OF_SERVER, 0},
     {"sys", "dm_db_file_space_usage",
      "database_id int?,file_id smallint?,filegroup_id smallint?,total_page_count bigint?,"
      "allocated_extent_page_count bigint?,unallocated_extent_page_count bigint?,"
      "version_store_reserved_page_count bigint?,user_object_reserved_page_count bigint?,"
      "internal_object_reserved_page_count bigint?,mixed_extent_page_count bigint?,"
      "modified_extent_page_count bigint?",
-     fill_file_space, VIEW_LIVE, 0},
+     fill_file_space, VIEW_LIVE | VIEW_OF_SERVER, 0},
     {"sys", "dm_os_volume_stats",
      "database_id int,file_id int,volume_mount_point nvarchar(256)?,volume_id "
      "nvarchar(256)?,logical_volume_name nvarchar(256)?,file_system_type "
      "nvarchar(256)?,total_bytes bigint,available_bytes bigint,supports_compression "
      "tinyint?,supports_alternate_streams tinyint?,supports_sparse_files "
      "tinyint?,is_read_only tinyint?,is_compressed tinyint?,incurs_seek_penalty tinyint?",
-     fill_volumes, VIEW_LIVE, 2},
+     fill_volumes, VIEW_LIVE | VIEW_OF_SERVER, 2},
     {"sys", "dm_hadr_database_replica_states",
      "database_id int,group_id uniqueidentifier,replica_id "
      "uniqueidentifier,group_database_id uniqueidentifier,is_local "
@@ -141,6 +141,6 @@ const struct sysview sysviews_space[] = {
      "datetime?,log_send_queue_size bigint?,log_send_rate bigint?,redo_queue_size "
      "bigint?,redo_rate bigint?,filestream_send_rate bigint?,last_commit_time "
      "datetime?,low_water_mark_for_ghosts bigint?,secondary_lag_seconds bigint?",
-     NULL, VIEW_LIVE, 0},
+     NULL, VIEW_LIVE | VIEW_OF_SERVER, 0},
 };
 const size_t sysviews_space_count = sizeof(sysviews_space) / sizeof(sysviews_space[0]);

@@ -87,22 +87,32 @@ static bool answer_prelogin(struct tds_conn *c)
     return tds_put(&c->w, answer, n) && tds_end_message(&c->w) && start_tls(c);
 }
 
-static bool check_password(const struct server_config *config, const struct tds_login *l)
+/* Who has a password must give it, whatever --no-password lets others do. */
+static bool check_password(struct server *srv, const struct tds_login *l)
 {
-    bool same;
+    const struct server_config *config = server_config(srv);
+    bool known = false, good, own = strcasecmp(l->user, config->user) == 0;
+    struct password *made = server_login_password(srv, l->user, &known);
+    const struct password *p = own || !known ? config->password : made;
 
-    if (config->password == NULL)
+    if (config->password == NULL && (own || !known)) {
+        password_free(&made);
         return true;
-    /* looked at in any case: the time shall not tell whether the name is right */
-    same = password_matches(config->password, l->password);
-    return strcasecmp(l->user, config->user) == 0 && same && !l->integrated;
+    }
+    /* one is looked at in any case: the time shall not tell whether the name is right */
+    if (p == NULL)
+        p = config->password;
+    good = p != NULL && password_matches(p, l->password) && !l->integrated &&
+           (own || (known && p == made));
+    password_free(&made);
+    return good;
 }
 
 /* One's turn, the look at the password, and what a bad one costs. */
 static bool pass_check(struct tds_conn *c, const struct tds_login *l)
 {
     bool turn = c->io->begin_check == NULL || c->io->begin_check(c->io->ctx);
-    bool good = turn && check_password(server_config(c->srv), l);
+    bool good = turn && check_password(c->srv, l);
 
     if (turn && !good)
         fr_log(FR_LOG_WARN, "%s: login failed for user '%s'", c->io->peer, l->user);
@@ -192,7 +202,7 @@ static bool send_info(struct tds_conn *c, int32_t number, const char *arg)
 
 static bool answer_login(struct tds_conn *c, const struct tds_login *l)
 {
-    const char *database = l->database[0] == '\0' ? "master" : l->database;
+    const char *database = session_database_name(c->session);
     char size[16], before[16];
     bool ok;
 
@@ -239,8 +249,8 @@ static bool accept_login(struct tds_conn *c, struct tds_login *l)
         client_set_encrypted(c->client);
     ok = ok && open_session(c, l, &e);
     if (!ok) {
-        /* an unknown database is told twice, as the server does */
-        if (e.number == 4060 && respond_message(c, &e))
+        /* a database that cannot be opened is told twice, as the server does */
+        if ((e.number == 4060 || e.number == 4064) && respond_message(c, &e))
             sqlerr_set(&e, 18456, l->user);
         refuse(c, &e);
         return false;

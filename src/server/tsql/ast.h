@@ -11,6 +11,7 @@
 #ifndef FRD_TSQL_AST_H
 #define FRD_TSQL_AST_H
 
+#include "server/store/permission.h"
 #include "server/tsql/arena.h"
 #include "server/value/value.h"
 
@@ -529,6 +530,39 @@ struct database_stmt {
     bool snapshot; /* READ_COMMITTED_SNAPSHOT */
 };
 
+enum principal_class { OF_LOGIN, OF_USER, OF_ROLE, OF_SERVER_ROLE };
+enum principal_verb { PRINCIPAL_CREATE, PRINCIPAL_ALTER, PRINCIPAL_DROP };
+
+struct principal_stmt {
+    enum principal_verb verb;
+    enum principal_class what;
+    const char *name;
+    bool if_exists;
+    const char *login; /* a user's; NULL: that of its own name */
+    bool without_login;
+    const char *password; /* a login's */
+    const char *database;
+    const char *new_name;
+    const char *schema; /* a user's DEFAULT_SCHEMA, a role's AUTHORIZATION */
+    bool enable, disable;
+    bool add_member; /* else DROP MEMBER */
+    const char *member;
+};
+
+enum grant_verb { VERB_GRANT, VERB_DENY, VERB_REVOKE };
+
+struct grant_stmt {
+    enum grant_verb verb;
+    enum permission *permissions;
+    size_t npermissions;
+    const char *class_name; /* "OBJECT" of OBJECT::x, or NULL */
+    bool on;
+    struct name securable;
+    const char **grantees;
+    size_t ngrantees;
+    bool with_option, only_option; /* WITH GRANT OPTION, GRANT OPTION FOR */
+};
+
 struct bulk_column {
     const char *name;
     struct type_ref type;
@@ -623,6 +657,8 @@ enum stmt_kind {
     ST_CREATE_DATABASE,   /* u.database */
     ST_ALTER_DATABASE,    /* u.database */
     ST_DROP,              /* u.drop */
+    ST_PRINCIPAL,         /* u.principal */
+    ST_GRANT,             /* u.grant */
     ST_UPDATE_STATISTICS, /* u.statistics */
     /* all above are run by query_run(), those below by the interpreter */
     ST_CREATE_PROC, /* u.proc */
@@ -648,10 +684,7 @@ enum stmt_kind {
     ST_USE,          /* u.text */
     ST_WAITFOR,      /* u.expr: delay; u.waitfor */
     ST_KILL,         /* u.expr */
-    ST_GRANT,        /* GRANT, DENY, REVOKE: without effect here; u.text the first word */
-    ST_CREATE_PRINCIPAL, /* CREATE ROLE/USER, ALTER ROLE ... ADD MEMBER: without effect;
-                            u.text */
-    ST_CHECKPOINT,       /* no effect */
+    ST_CHECKPOINT,   /* no effect */
     ST_KIND_COUNT
 };
 
@@ -671,6 +704,8 @@ struct stmt {
         struct index_def *index;
         struct alter_index_stmt *alter_index;
         struct statistics_stmt *statistics;
+        struct principal_stmt *principal;
+        struct grant_stmt *grant;
         struct view_stmt *view;
         struct schema_stmt *schema;
         struct database_stmt *database;

@@ -2,6 +2,7 @@
 #include "server/tsql/bind.h"
 
 #include "server/store/bulk.h"
+#include "server/store/rights.h"
 #include "server/store/segment.h"
 #include "server/store/sysview.h"
 #include "server/value/number.h"
@@ -257,8 +258,8 @@ bool bind_database(struct binder *b, const struct name *n, struct database **out
     if (n->database == NULL || n->database[0] == '\0' ||
         name_same(n->database, database_name(*out)))
         return true;
-    *out = database_find(session_server(b->ctx->session), n->database);
-    return *out != NULL || sqlerr_set(b->e, 911, n->database);
+    *out = session_find_database(b->ctx->session, n->database, b->e);
+    return *out != NULL;
 }
 
 struct catalog *bind_catalog(struct binder *b, struct handle *h)
@@ -410,6 +411,8 @@ bool bind_find_table(struct binder *b, const struct name *n, struct table_ref *o
     /* its rows come from that database's catalog */
     if (session_handle(b->ctx->session, db, &ignored) == NULL)
         return sqlerr_set(b->e, 911, n->database);
+    if (!bind_permit_sysview(b, out->sysview, db))
+        return false;
     out->sql =
         bind_text(b, "v%zu(%d)", sysview_number(out->sysview), (int)database_id(db));
     return out->sql != NULL;

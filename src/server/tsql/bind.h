@@ -27,6 +27,8 @@ enum collation_rank { RANK_DEFAULT, RANK_IMPLICIT, RANK_EXPLICIT };
 
 struct cat_column;
 struct bscope;
+struct table_ref;
+struct sysview; /* store/sysview.h */
 
 struct rel_column {
     const char *name;
@@ -47,6 +49,7 @@ struct relation {
     size_t ncols;
     const struct cat_table *table; /* base table, or NULL */
     struct handle *handle;         /* the table's database */
+    const struct table_ref *guard; /* a target: who names its columns reads it */
     bool outer;                    /* nullable side of an outer join */
 };
 
@@ -144,6 +147,7 @@ struct binder {
     const char *with; /* text of the WITH clause so far, or NULL */
     int next_alias;
     int view_depth;
+    const struct database *view_db; /* of the view that is bound now, or NULL */
     int depth;
     bool live_variables;      /* SELECT @x = ... @x ...: variables are read row by row */
     bool stored;              /* a DEFAULT, CHECK, computed column: no variables */
@@ -222,6 +226,24 @@ struct catalog *bind_catalog(struct binder *b, struct handle *h);
  */
 const struct cat_schema *bind_schema(const struct catalog *c, const struct name *n);
 const char *name_format(struct binder *b, const struct name *n);
+
+/* ---- bind_rights.c ---- */
+/* Whether the session may do this with a table or view, or a procedure or view does it
+ * for it: 229. */
+bool bind_permit(struct binder *b, const struct table_ref *ref, enum permission p);
+/* The same of the session alone. */
+bool bind_permit_object(struct binder *b, struct handle *h, const struct cat_object *o,
+                        enum permission p);
+/* Whether it may; without an error when not. */
+bool bind_may(struct binder *b, struct handle *h, const struct cat_object *o,
+              enum permission p, bool *may);
+/* Whether it may alter the table, which it named so: 1088. */
+bool bind_permit_alter(struct binder *b, const struct table_ref *ref,
+                       const struct name *n);
+/* 262 */
+bool bind_permit_database(struct binder *b, struct handle *h, enum permission p);
+/* 300, 262 */
+bool bind_permit_sysview(struct binder *b, const struct sysview *v, struct database *db);
 
 /* ---- bind_expr.c, bind_pred.c, bind_func.c, bind_conv.c ---- */
 bool bind_expr(struct binder *b, struct bscope *sc, const struct expr *x,

@@ -95,6 +95,8 @@ bool bind_column(struct binder *b, struct bscope *sc, const struct expr *x,
     }
     if (r == NULL)
         return column_missing(b, n);
+    if (r->guard != NULL && !bind_permit(b, r->guard, PERM_SELECT))
+        return false;
     *out = (struct bexpr){.sql = bind_rel_column(b, r, i),
                           .type = r->cols[i].type,
                           .nullable = r->cols[i].nullable || r->outer,

@@ -173,6 +173,7 @@ static bool add_view(struct binder *b, struct bscope *sc, const struct table_ref
     struct relation *r = NULL;
     struct bquery bq;
     struct cte_def *ctes = b->ctes;
+    const struct database *outer = b->view_db;
     bool ok;
 
     if (b->view_depth >= BIND_MAX_VIEW_DEPTH)
@@ -180,10 +181,12 @@ static bool add_view(struct binder *b, struct bscope *sc, const struct table_ref
     if (!batch_parse(ref->view->text, strlen(ref->view->text), &opts, &batch, b->e))
         return false;
     b->view_depth++;
+    b->view_db = handle_database(ref->handle);
     b->ctes = NULL;
     ok = batch->first != NULL && batch->first->kind == ST_CREATE_VIEW &&
          bind_query(b, NULL, batch->first->u.view->query, &bq);
     b->ctes = ctes;
+    b->view_db = outer;
     b->view_depth--;
     if (ok) {
         const struct view_stmt *v = batch->first->u.view;
@@ -292,7 +295,7 @@ static bool add_table(struct binder *b, struct bscope *sc, const struct source *
     b->segments_stay = true;
     found = bind_find_table(b, &n, &ref);
     b->segments_stay = stay;
-    if (!found)
+    if (!found || (ref.sysview == NULL && !bind_permit(b, &ref, PERM_SELECT)))
         return false;
     if (ref.view != NULL)
         return add_view(b, sc, &ref, alias, sql);
@@ -401,6 +404,8 @@ static bool add_function(struct binder *b, struct bscope *sc, const struct sourc
                                  "Procedure or function %s has too many arguments "
                                  "specified.",
                                  shown);
+    if (!bind_permit_sysview(b, ref.sysview, session_database(b->ctx->session)))
+        return false;
     ref.sql = bind_text(b, "v%zu(%d)", sysview_number(ref.sysview),
                         (int)database_id(session_database(b->ctx->session)));
     if (ref.sql != NULL && n > 0)

@@ -47,6 +47,8 @@ static bool delete_plain(struct change *c)
 bool delete_run(struct binder *b, const struct delete_stmt *st)
 {
     const struct change_source cs = {.target = &st->target,
+                                     .needed = PERM_DELETE,
+                                     .output = st->output != NULL,
                                      .from = st->from,
                                      .nfrom = st->nfrom,
                                      .where = st->where,
@@ -82,6 +84,8 @@ bool truncate_run(struct binder *b, const struct name *target)
     if (!dml_target(b, target, &ref))
         return false;
     b->segments_stay = false;
+    if (!bind_permit_alter(b, &ref, target))
+        return false;
     for (size_t i = 0; i < ref.table->nrefs; i++)
         if (ref.table->refs[i]->table_id != ref.table->object->id)
             return sqlerr_set(b->e, 4712, target->object);

@@ -1,6 +1,7 @@
 /* dml_exec.c - rows that come from elsewhere: INSERT ... EXEC, SELECT ... INTO. See
  * dml.h. */
 #include "server/store/ddl.h"
+#include "server/store/rights.h"
 #include "server/tsql/dml.h"
 
 #include <stdlib.h>
@@ -79,9 +80,9 @@ static bool insert_collected(struct exec_ctx *ctx, const struct insert_stmt *st,
     bool ok;
 
     if (!temp && st->target.database != NULL && st->target.database[0] != '\0')
-        db = database_find(session_server(ctx->session), st->target.database);
+        db = session_find_database(ctx->session, st->target.database, &ctx->err);
     if (db == NULL)
-        return sqlerr_set(&ctx->err, 911, st->target.database);
+        return false;
     ok = (temp ? txn_temp_begin(ctx, db) : txn_write_begin(ctx, db)) &&
          binder_init(&b, ctx, db) && insert_spool(&b, &si);
     binder_free(&b);

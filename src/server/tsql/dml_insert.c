@@ -427,7 +427,7 @@ static bool insert_target(struct binder *b, const struct name *n, struct table_r
     b->segments_stay = true;
     ok = dml_target(b, n, out);
     b->segments_stay = false;
-    return ok;
+    return ok && bind_permit(b, out, PERM_INSERT);
 }
 
 bool insert_run(struct binder *b, const struct insert_stmt *st)
@@ -436,7 +436,8 @@ bool insert_run(struct binder *b, const struct insert_stmt *st)
     struct fr_buf sql;
     bool ok;
 
-    if (!insert_target(b, &st->target, &in.ref))
+    if (!insert_target(b, &st->target, &in.ref) ||
+        (st->output != NULL && !bind_permit(b, &in.ref, PERM_SELECT)))
         return false;
     in.t = in.ref.table;
     if (!choose_columns(&in, st->columns, st->ncolumns))

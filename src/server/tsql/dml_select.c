@@ -74,6 +74,7 @@ static bool add_target(struct change *c, const char *alias)
     c->own = bind_table_relation(c->b, &c->ref, alias);
     if (c->own == NULL || !bind_add_relation(c->b, &c->sc, c->own))
         return false;
+    c->own->guard = &c->ref;
     c->from = bind_text(c->b, "%s AS %s%s%s%s", c->ref.sql, c->own->sql_alias,
                         c->from == NULL ? "" : " JOIN (", c->from == NULL ? "" : c->from,
                         c->from == NULL ? "" : ")");
@@ -92,6 +93,9 @@ bool change_bind(struct binder *b, const struct change_source *cs, struct change
     if (!dml_target(b, name, &c->ref))
         return false;
     c->t = c->ref.table;
+    if (!bind_permit(b, &c->ref, cs->needed) ||
+        (cs->output && !bind_permit(b, &c->ref, PERM_SELECT)))
+        return false;
     if (!bind_from(b, &c->sc, cs->from, cs->nfrom, &c->from))
         return false;
     c->own = s == NULL ? NULL : own_relation(&c->sc, s, c->t);

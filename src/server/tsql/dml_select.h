@@ -30,6 +30,8 @@ struct change {
 
 struct change_source {
     const struct name *target;
+    enum permission needed; /* on it */
+    bool output;            /* its rows are read, too */
     struct source **from;
     size_t nfrom;
     const struct expr *where;

@@ -251,6 +251,8 @@ static bool run(struct updating *u, const struct update_stmt *st)
 bool update_run(struct binder *b, const struct update_stmt *st)
 {
     const struct change_source cs = {.target = &st->target,
+                                     .needed = PERM_UPDATE,
+                                     .output = st->output != NULL,
                                      .from = st->from,
                                      .nfrom = st->nfrom,
                                      .where = st->where,

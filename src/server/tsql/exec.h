@@ -48,7 +48,10 @@ struct exec_ctx {
     int32_t line; /* of the running statement */
     const char *proc; /* running procedure's name, NULL in a batch */
     int32_t proc_id;  /* @@PROCID */
-    int depth;        /* @@NESTLEVEL */
+    /* whose procedure runs, else NULL: what it does there the session need not be allowed
+     */
+    const struct database *chain;
+    int depth; /* @@NESTLEVEL */
     const struct result_sink
         *sink; /* the client, or where INSERT ... EXEC collects rows */
 };
@@ -101,6 +104,9 @@ struct session_options {
     char language[64];
 };
 struct session_options *session_options(struct session *s);
+/* Its login is the one that --user names, or there are no passwords and it is no other's:
+ * it may do all. */
+bool session_may_all(const struct session *s);
 const struct session_login *session_login(const struct session *s);
 struct server *session_server(const struct session *s);
 struct session_store *session_store(struct session *s);

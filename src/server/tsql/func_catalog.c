@@ -1,6 +1,7 @@
 /* func_catalog.c - objects and columns by name and number: OBJECT_ID, COL_NAME,
  * IDENT_CURRENT ... */
 #include "server/store/handle.h"
+#include "server/store/rights.h"
 #include "server/store/sysview.h"
 #include "server/tsql/func_priv.h"
 #include "server/tsql/parser.h"
@@ -30,6 +31,7 @@ struct lookup {
     const struct cat_object *object;
     const struct sysview *view;
     bool temp;
+    bool defined; /* the session may see its definition */
     struct arena *arena;
     struct name name;
 };
@@ -47,6 +49,24 @@ static bool lookup_open(struct lookup *l, const struct func_env *env, struct dat
     l->session = env->session;
     l->handle = session_handle(env->session, db, e);
     return l->handle != NULL;
+}
+
+/* What the session may do nothing with is not there for it; the object's definition takes
+ * a permission of its own. */
+static bool hide(struct lookup *l, struct sqlerr *e)
+{
+    const struct rights *r;
+
+    if (l->object == NULL || l->temp)
+        return true;
+    r = session_rights(l->session, handle_database(l->handle), e);
+    if (r == NULL)
+        return false;
+    if (!rights_see(r, l->catalog, l->object))
+        l->object = NULL;
+    else
+        l->defined = rights_on_object(r, l->object, PERM_VIEW_DEFINITION);
+    return true;
 }
 
 static void find_temp(struct lookup *l)
@@ -71,7 +91,7 @@ static bool find_main(struct lookup *l, struct sqlerr *e)
         l->object = catalog_object(l->catalog, schema->id, l->name.object);
     if (l->object == NULL)
         l->view = sysview_find(l->name.schema, l->name.object);
-    return true;
+    return hide(l, e);
 }
 
 /* The object that a name in a text means; neither object nor view set: there is none. */
@@ -123,7 +143,7 @@ static bool lookup_id(struct lookup *l, const struct func_env *env, int64_t id,
         return false;
     l->object = catalog_object_id(l->catalog, (int32_t)id);
     if (l->object != NULL)
-        return true;
+        return hide(l, e);
     catalog_release(&l->catalog);
     l->temp = true;
     l->catalog = handle_temp_catalog(l->handle);
@@ -221,7 +241,7 @@ static bool eval_object_definition(const struct func_env *env, const struct valu
     bool ok = lookup_id(&l, env, a[0].u.i, session_database(env->session), e);
 
     (void)n;
-    ok = ok && out_str(out, l.object == NULL ? NULL : l.object->text, e);
+    ok = ok && out_str(out, l.object == NULL || !l.defined ? NULL : l.object->text, e);
     lookup_end(&l);
     return ok;
 }

@@ -60,19 +60,6 @@ static bool eval_db_id(const struct func_env *env, const struct value *a, size_t
     return db == NULL ? out_null(out) : out_int(out, database_id(db));
 }
 
-static bool eval_has_dbaccess(const struct func_env *env, const struct value *a, size_t n,
-                              struct value *out, struct sqlerr *e)
-{
-    char name[600];
-
-    (void)n;
-    (void)e;
-    if (database_find(session_server(env->session), arg_str(&a[0], name, sizeof name)) ==
-        NULL)
-        return out_null(out);
-    return out_int(out, 1);
-}
-
 static bool rule_property(struct func_call *c, struct sqlerr *e)
 {
     (void)e;
@@ -214,7 +201,6 @@ static bool eval_collationproperty(const struct func_env *env, const struct valu
 const struct func_def func_meta_defs[] = {
     {"DB_NAME", 0, 1, S, "f_db_name", rule_id_to_name, eval_db_name},
     {"DB_ID", 0, 1, S, "f_db_id", rule_db_id, eval_db_id},
-    {"HAS_DBACCESS", 1, 1, S, "f_has_dbaccess", rule_name_to_id, eval_has_dbaccess},
     {"DATABASEPROPERTYEX", 2, 2, S, "f_databasepropertyex", rule_property,
      eval_databasepropertyex},
     {"TYPE_NAME", 1, 1, DET, "f_type_name", rule_id_to_name, eval_type_name},

@@ -13,7 +13,7 @@ struct func_group {
 
 extern const struct func_def func_string_defs[], func_string2_defs[], func_math_defs[],
     func_date_defs[], func_session_defs[], func_meta_defs[], func_catalog_defs[],
-    func_misc_defs[], func_aggregate_defs[];
+    func_misc_defs[], func_rights_defs[], func_aggregate_defs[];
 
 bool aggregates_register(sqlite3 *h, struct session *s, struct sqlerr *e);
 

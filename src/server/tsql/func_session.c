@@ -89,12 +89,6 @@ static int64_t get_zero(struct session *s)
     return 0;
 }
 
-static int64_t get_one(struct session *s)
-{
-    (void)s;
-    return 1;
-}
-
 /* The ones that are no int. */
 static const struct {
     const char *name;
@@ -144,7 +138,6 @@ NUMBER_FUNCTION(version_number, get_version_number)
 NUMBER_FUNCTION(fetch_status, get_fetch_status)
 NUMBER_FUNCTION(max_precision, get_max_precision)
 NUMBER_FUNCTION(zero, get_zero)
-NUMBER_FUNCTION(one, get_one)
 
 /* ---- texts ---- */
 
@@ -208,16 +201,6 @@ static bool eval_login(const struct func_env *env, const struct value *a, size_t
     (void)a;
     (void)n;
     return out_str(out, env->session->login.user, e);
-}
-
-/* Every login is dbo here. */
-static bool eval_user(const struct func_env *env, const struct value *a, size_t n,
-                      struct value *out, struct sqlerr *e)
-{
-    (void)env;
-    (void)a;
-    (void)n;
-    return out_str(out, "dbo", e);
 }
 
 static bool eval_app(const struct func_env *env, const struct value *a, size_t n,
@@ -421,23 +404,12 @@ const struct func_def func_session_defs[] = {
     NUMBER("@@CURSOR_ROWS", "f__cursor_rows", eval_zero),
     NUMBER("@@LANGID", "f__langid", eval_zero),
     NUMBER("@@MAX_PRECISION", "f__max_precision", eval_max_precision),
-    {"IS_SRVROLEMEMBER", 1, 2, S, "f_is_srvrolemember", rule_number_of_session, eval_one},
-    {"IS_MEMBER", 1, 1, S, "f_is_member", rule_number_of_session, eval_one},
-    {"IS_ROLEMEMBER", 1, 2, S, "f_is_rolemember", rule_number_of_session, eval_one},
-    {"HAS_PERMS_BY_NAME", 3, 5, S | FUNC_TAKES_NULL, "f_has_perms_by_name",
-     rule_number_of_session, eval_one},
     {"@@VERSION", 0, 0, S, "f__version", rule_version, eval_version},
     SYSNAME("@@SERVERNAME", "f__servername", eval_servername),
     SYSNAME("@@SERVICENAME", "f__servicename", eval_servicename),
     SYSNAME("@@LANGUAGE", "f__language", eval_language),
-    {"SUSER_SNAME", 0, 1, S, "f_suser_sname", rule_sysname, eval_login},
-    {"SUSER_NAME", 0, 1, S, "f_suser_name", rule_sysname, eval_login},
     SYSNAME("ORIGINAL_LOGIN", "f_original_login", eval_login),
     SYSNAME("SYSTEM_USER", "f_system_user", eval_login),
-    SYSNAME("CURRENT_USER", "f_current_user", eval_user),
-    SYSNAME("SESSION_USER", "f_session_user", eval_user),
-    SYSNAME("USER", "f_user", eval_user),
-    {"USER_NAME", 0, 1, S, "f_user_name", rule_sysname, eval_user},
     SYSNAME("APP_NAME", "f_app_name", eval_app),
     SYSNAME("HOST_NAME", "f_host_name", eval_host),
     {"SCOPE_IDENTITY", 0, 0, S, "f_scope_identity", rule_identity, eval_scope_identity},

@@ -9,9 +9,9 @@
 #include <strings.h>
 
 static const struct func_def *const groups[] = {
-    func_string_defs,  func_string2_defs, func_math_defs,
-    func_date_defs,    func_session_defs, func_meta_defs,
-    func_catalog_defs, func_misc_defs,    func_aggregate_defs,
+    func_string_defs,  func_string2_defs,   func_math_defs,    func_date_defs,
+    func_session_defs, func_meta_defs,      func_catalog_defs, func_misc_defs,
+    func_rights_defs,  func_aggregate_defs,
 };
 #define NGROUPS (sizeof groups / sizeof groups[0])
 

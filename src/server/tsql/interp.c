@@ -143,8 +143,11 @@ static enum err_class judge(const struct frame *f)
 static enum flow report(struct frame *f, const struct stmt *st, enum err_class what)
 {
     struct session *s = f->ctx.session;
-    bool terminated =
-        what == ERR_STATEMENT && f->raised == RAISED_BY_SERVER && is_change(st);
+    /* who may not, has not begun */
+    bool denied =
+        f->ctx.err.number == 229 || f->ctx.err.number == 916 || f->ctx.err.number == 1088;
+    bool terminated = what == ERR_STATEMENT && f->raised == RAISED_BY_SERVER &&
+                      is_change(st) && !denied;
 
     session_send_error(&f->ctx, &f->ctx.err);
     if (terminated) {

@@ -1,6 +1,7 @@
 /* interp_misc.c - DECLARE, SET, PRINT, transactions, USE, WAITFOR, KILL, INSERT BULK,
  * statements without effect. */
 #include "server/net/server.h"
+#include "server/store/rights.h"
 #include "server/tsql/interp.h"
 
 #include <stdio.h>
@@ -102,10 +103,10 @@ static bool run_tran(struct frame *f, const struct stmt *st)
 static bool run_use(struct frame *f, const struct stmt *st)
 {
     struct session *s = f->ctx.session;
-    struct database *db = database_find(s->server, st->u.text);
+    struct database *db = session_find_database(s, st->u.text, &f->ctx.err);
 
     if (db == NULL)
-        return sqlerr_set(&f->ctx.err, 911, st->u.text);
+        return false;
     session_set_database(s, db, true);
     s->rowcount = 0;
     return true;
@@ -181,13 +182,22 @@ static bool run_waitfor(struct frame *f, const struct stmt *st)
     return !session_cancelled(s);
 }
 
+static bool may_kill(struct frame *f)
+{
+    const struct rights *r =
+        session_rights(f->ctx.session, f->ctx.session->db, &f->ctx.err);
+
+    return r != NULL && (rights_on_server(r, PERM_ALTER_ANY_CONNECTION) ||
+                         sqlerr_set(&f->ctx.err, 6102));
+}
+
 static bool run_kill(struct frame *f, const struct stmt *st)
 {
     struct session *s = f->ctx.session;
     int64_t spid;
     bool is_null;
 
-    if (!eval_int(&f->ctx, st->u.expr, &spid, &is_null))
+    if (!may_kill(f) || !eval_int(&f->ctx, st->u.expr, &spid, &is_null))
         return false;
     if (is_null || spid < 1 || spid > INT16_MAX)
         return sqlerr_set(&f->ctx.err, 6101, (int)spid);
@@ -210,11 +220,17 @@ static bool run_insert_bulk(struct frame *f, const struct stmt *st)
     return true;
 }
 
-static bool run_nothing(struct frame *f, const struct stmt *st)
+/* SQLite checkpoints by itself. */
+static bool run_checkpoint(struct frame *f, const struct stmt *st)
 {
+    struct session *s = f->ctx.session;
+    const struct rights *r = session_rights(s, s->db, &f->ctx.err);
+
     (void)st;
-    f->ctx.session->rowcount = 0;
-    return true;
+    s->rowcount = 0;
+    return r != NULL &&
+           (rights_on_database(r, PERM_CHECKPOINT) ||
+            sqlerr_set(&f->ctx.err, 262, "CHECKPOINT", database_name(s->db)));
 }
 
 static bool (*const misc[ST_KIND_COUNT])(struct frame *f, const struct stmt *st) = {
@@ -227,9 +243,7 @@ static bool (*const misc[ST_KIND_COUNT])(struct frame *f, const struct stmt *st)
     [ST_WAITFOR] = run_waitfor,
     [ST_KILL] = run_kill,
     [ST_INSERT_BULK] = run_insert_bulk,
-    [ST_GRANT] = run_nothing,
-    [ST_CREATE_PRINCIPAL] = run_nothing,
-    [ST_CHECKPOINT] = run_nothing,
+    [ST_CHECKPOINT] = run_checkpoint,
 };
 
 enum flow run_misc(struct frame *f, const struct stmt *st)

@@ -295,6 +295,7 @@ static enum flow run_proc(struct frame *caller, struct call *c, struct cached_pr
     p->running++;
     f.ctx.proc = p->name;
     f.ctx.proc_id = p->object_id;
+    f.ctx.chain = p->db;
     s->db = p->db;
     s->last_error = 0;
     s->rowcount = 0;

@@ -8,7 +8,7 @@ libfrserver_a_SOURCES += \
 	src/server/tsql/parse_expr.c src/server/tsql/parse_func.c \
 	src/server/tsql/parse_query.c src/server/tsql/parse_from.c \
 	src/server/tsql/parse_dml.c src/server/tsql/parse_table.c \
-	src/server/tsql/parse_ddl.c src/server/tsql/parse_index.c src/server/tsql/parse_proc.c \
+	src/server/tsql/parse_ddl.c src/server/tsql/parse_index.c src/server/tsql/parse_security.c src/server/tsql/bind_rights.c src/server/tsql/parse_proc.c \
 	src/server/tsql/parse_set.c src/server/tsql/parse_stmt.c
 libfrserver_a_SOURCES += \
 	src/server/tsql/errclass.c src/server/tsql/errclass.h \
@@ -24,7 +24,7 @@ libfrserver_a_SOURCES += \
 	src/server/tsql/func_rules.c src/server/tsql/func_string.c \
 	src/server/tsql/func_string2.c src/server/tsql/func_math.c \
 	src/server/tsql/func_date.c src/server/tsql/func_session.c \
-	src/server/tsql/func_misc.c src/server/tsql/func_meta.c src/server/tsql/func_catalog.c \
+	src/server/tsql/func_misc.c src/server/tsql/func_meta.c src/server/tsql/func_rights.c src/server/tsql/func_catalog.c \
 	src/server/tsql/func_aggr.c
 libfrserver_a_SOURCES += \
 	src/server/tsql/operator.c src/server/tsql/operator.h \

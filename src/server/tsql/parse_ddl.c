@@ -425,50 +425,16 @@ static struct stmt *parse_database(struct parser *p, bool alter)
     return p->failed ? NULL : st;
 }
 
-/* CREATE ROLE r / USER u [FOR LOGIN l] [WITH ...], ALTER ROLE r ADD|DROP MEMBER m. */
-static struct stmt *parse_principal(struct parser *p, bool alter)
-{
-    struct stmt *st = stmt_new(p, ST_CREATE_PRINCIPAL);
-    bool user = at_kw(p, KW_USER);
-
-    if (st == NULL)
-        return NULL;
-    st->u.text = p->tok.text;
-    if (!parse_advance(p) || parse_identifier(p) == NULL)
-        return NULL;
-    if (alter) {
-        if (!take_kw(p, KW_ADD) && !need_kw(p, KW_DROP))
-            return NULL;
-        return need_word(p, "MEMBER") && parse_identifier(p) != NULL ? st : NULL;
-    }
-    if (user && (take_kw(p, KW_FOR) || take_kw(p, KW_FROM))) {
-        if (!need_word(p, "LOGIN") || parse_identifier(p) == NULL)
-            return NULL;
-    } else if (user && take_word(p, "WITHOUT")) {
-        if (!need_word(p, "LOGIN"))
-            return NULL;
-    }
-    if (take_kw(p, KW_AUTHORIZATION) && parse_identifier(p) == NULL)
-        return NULL;
-    if (user && take_kw(p, KW_WITH)) {
-        if (!need_word(p, "DEFAULT_SCHEMA") || !need_op(p, '=') ||
-            parse_identifier(p) == NULL)
-            return NULL;
-    }
-    return p->failed ? NULL : st;
-}
-
 static bool refuse_object(struct parser *p, const char *verb)
 {
     static const char *const known[] = {
-        "FUNCTION",  "TRIGGER",     "TYPE",        "LOGIN",        "SYNONYM",
-        "SEQUENCE",  "STATISTICS",  "RULE",        "DEFAULT",      "PARTITION",
-        "ASSEMBLY",  "QUEUE",       "SERVICE",     "CONTRACT",     "MESSAGE",
-        "AGGREGATE", "ENDPOINT",    "EVENT",       "FULLTEXT",     "CREDENTIAL",
-        "SERVER",    "RESOURCE",    "WORKLOAD",    "SYMMETRIC",    "CERTIFICATE",
-        "MASTER",    "EXTERNAL",    "PRIMARY",     "XML",          "SPATIAL",
-        "SECURITY",  "APPLICATION", "COLUMNSTORE", "AVAILABILITY", "AUTHORIZATION",
-        "ROLE",      "USER",        "LOGIN",
+        "FUNCTION",  "TRIGGER",     "TYPE",         "APPLICATION",   "SYNONYM",
+        "SEQUENCE",  "STATISTICS",  "RULE",         "DEFAULT",       "PARTITION",
+        "ASSEMBLY",  "QUEUE",       "SERVICE",      "CONTRACT",      "MESSAGE",
+        "AGGREGATE", "ENDPOINT",    "EVENT",        "FULLTEXT",      "CREDENTIAL",
+        "SERVER",    "RESOURCE",    "WORKLOAD",     "SYMMETRIC",     "CERTIFICATE",
+        "MASTER",    "EXTERNAL",    "PRIMARY",      "XML",           "SPATIAL",
+        "SECURITY",  "COLUMNSTORE", "AVAILABILITY", "AUTHORIZATION",
     };
 
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
@@ -508,8 +474,8 @@ struct stmt *parse_create(struct parser *p)
         return parse_schema(p);
     if (!or_alter && at_kw(p, KW_DATABASE))
         return parse_database(p, false);
-    if (!or_alter && (at_word(p, "ROLE") || at_kw(p, KW_USER)))
-        return parse_principal(p, false);
+    if (!or_alter && at_principal(p))
+        return parse_principal(p, PRINCIPAL_CREATE);
     refuse_object(p, "CREATE");
     return NULL;
 }
@@ -530,8 +496,8 @@ struct stmt *parse_alter(struct parser *p)
         return parse_alter_index(p);
     if (at_kw(p, KW_DATABASE))
         return parse_database(p, true);
-    if (at_word(p, "ROLE"))
-        return parse_principal(p, true);
+    if (at_principal(p))
+        return parse_principal(p, PRINCIPAL_ALTER);
     refuse_object(p, "ALTER");
     return NULL;
 }
@@ -577,6 +543,8 @@ struct stmt *parse_drop(struct parser *p)
 
     if (st == NULL || d == NULL || !parse_advance(p))
         return NULL;
+    if (at_principal(p))
+        return parse_principal(p, PRINCIPAL_DROP);
     st->u.drop = d;
     for (size_t i = 0; i < sizeof drop_words / sizeof drop_words[0] && !found; i++) {
         found = at_word(p, drop_words[i].word);

@@ -3,6 +3,7 @@
 
 #include "server/store/bulk.h"
 #include "server/store/ddl.h"
+#include "server/store/rights.h"
 #include "server/tsql/txn.h"
 
 #include <stdio.h>
@@ -64,6 +65,8 @@ static const struct runner runners[] = {
     {ST_CREATE_DATABASE, NEED_NOTHING, ddl_run},
     {ST_ALTER_DATABASE, NEED_TARGET, ddl_run},
     {ST_DROP, NEED_TARGET, ddl_run},
+    {ST_PRINCIPAL, NEED_CURRENT, ddl_run},
+    {ST_GRANT, NEED_CURRENT, ddl_run},
     {ST_UPDATE_STATISTICS, NEED_TARGET, ddl_run},
 };
 
@@ -133,8 +136,8 @@ static bool named_database(struct exec_ctx *ctx, const struct name *n,
     *out = session_database(ctx->session);
     if (n == NULL || is_temp(n) || n->database == NULL || n->database[0] == '\0')
         return true;
-    *out = database_find(session_server(ctx->session), n->database);
-    return *out != NULL || sqlerr_set(&ctx->err, 911, n->database);
+    *out = session_find_database(ctx->session, n->database, &ctx->err);
+    return *out != NULL;
 }
 
 /* ---- running ---- */
@@ -211,10 +214,15 @@ static bool too_many_folds(struct exec_ctx *ctx)
 static bool statement_database(struct exec_ctx *ctx, const struct stmt *st,
                                const struct name *n, struct database **out)
 {
+    const struct name master = {.object = "", .database = "master"};
+
+    if (st->kind == ST_PRINCIPAL &&
+        (st->u.principal->what == OF_LOGIN || st->u.principal->what == OF_SERVER_ROLE))
+        return named_database(ctx, &master, out);
     if (st->kind != ST_ALTER_DATABASE || st->u.database->name == NULL)
         return named_database(ctx, n, out);
     *out = database_find(session_server(ctx->session), st->u.database->name);
-    return *out != NULL || sqlerr_set(&ctx->err, 911, st->u.database->name);
+    return *out != NULL || sqlerr_set(&ctx->err, 5011, st->u.database->name);
 }
 
 static bool run_once(struct exec_ctx *ctx, const struct runner *r, const struct stmt *st,

@@ -1,6 +1,7 @@
 /* session.c - opening, closing, and running what the client sends; see session.h. */
 #include "server/net/server.h"
 #include "server/store/lock.h"
+#include "server/store/rights.h"
 #include "server/tsql/interp.h"
 
 #include <stdio.h>
@@ -104,16 +105,44 @@ static void free_login(struct session_login *l)
         free((void *)(uintptr_t)texts[i]);
 }
 
+/* Whether it may do all.  Without passwords everybody may, but those whom CREATE LOGIN
+ * made: they have one, and what was granted to them. */
+static bool is_owner(struct session *s, const struct catalog *master)
+{
+    const struct server_config *config = server_config(s->server);
+
+    return strcasecmp(s->login.user, config->user) == 0 ||
+           (config->password == NULL && catalog_login(master, s->login.user) == NULL);
+}
+
+static bool enter(struct session *s, struct database *db, struct sqlerr *e)
+{
+    const struct rights *r = db == NULL ? NULL : session_rights(s, db, e);
+
+    if (r == NULL || !rights_enter(r))
+        return false;
+    s->db = db;
+    return true;
+}
+
 static bool open_database(struct session *s, struct sqlerr *e)
 {
-    const char *name = s->login.database[0] == '\0' ? "master" : s->login.database;
+    const char *name = s->login.database;
+    struct catalog *master = store_master_catalog(server_store(s->server));
+    const struct cat_login *l;
+    bool ok;
 
-    s->db = database_find(s->server, name);
-    if (s->db == NULL) {
-        sqlerr_set(e, 4060, name);
-        return false;
-    }
-    return session_db(s, s->db, e) != NULL;
+    if (master == NULL)
+        return sqlerr_set(e, 701, "default");
+    s->may_all = is_owner(s, master);
+    l = s->may_all ? NULL : catalog_login(master, s->login.user);
+    if (name[0] == '\0')
+        name = l == NULL ? "master" : l->database;
+    ok = enter(s, database_find(s->server, name), e);
+    if (!ok && e->number == 0)
+        sqlerr_set(e, s->login.database[0] == '\0' ? 4064 : 4060, name);
+    catalog_release(&master);
+    return ok && session_db(s, s->db, e) != NULL;
 }
 
 struct session *session_open(struct server *srv, const struct session_login *login,
@@ -179,8 +208,8 @@ void session_close(struct session **sp)
 
 void session_reset(struct session *s)
 {
-    struct database *db = database_find(
-        s->server, s->login.database[0] == '\0' ? "master" : s->login.database);
+    struct sqlerr ignored = {0};
+    struct database *db, *before = s->db;
 
     txn_abort(s);
     session_store_reset(s->store);
@@ -192,7 +221,10 @@ void session_reset(struct session *s)
     s->rowcount = 0;
     value_free(&s->identity);
     value_set_null(&s->identity, type_decimal(TYPE_MAX_PRECISION, 0));
-    if (db != NULL && db != s->db)
+    /* false: it is gone, or the session may not use it any more */
+    db = open_database(s, &ignored) ? s->db : before;
+    s->db = before;
+    if (db != before)
         session_set_database(s, db, true);
 }
 

@@ -42,6 +42,7 @@ struct session *session_open(struct server *srv, const struct session_login *log
 void session_close(struct session **sp); /* rolls back what is open; accepts &NULL */
 void session_reset(struct session *s); /* sp_reset_connection / the RESETCONNECTION bit */
 int session_spid(const struct session *s);
+const char *session_database_name(const struct session *s); /* the current one */
 
 bool session_run_batch(struct session *s, const char *sql, size_t bytes);
 /* proc: as sent, may have several parts, or a well-known one by its name (sp_executesql)

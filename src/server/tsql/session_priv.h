@@ -52,6 +52,7 @@ struct session {
     struct server *server;
     int spid;
     struct session_login login; /* texts owned */
+    bool may_all;               /* it is the login that --user names */
     const struct result_sink *client;
     struct result_sink out; /* what statements write to: keeps done() back */
     struct pending_done done;

@@ -52,6 +52,16 @@ struct session_store *session_store(struct session *s)
     return s->store;
 }
 
+bool session_may_all(const struct session *s)
+{
+    return s->may_all;
+}
+
+const char *session_database_name(const struct session *s)
+{
+    return database_name(s->db);
+}
+
 struct database *session_database(const struct session *s)
 {
     return s->db;

@@ -5,6 +5,7 @@
  * arrive alike; the implementation sees them in that order.
  */
 #include "server/net/server.h"
+#include "server/store/rights.h"
 #include "server/tsql/interp.h"
 
 #include <stdio.h>
@@ -307,6 +308,23 @@ static void who_row(const struct session_info *s, char blocker[16], struct value
     row[8] = int_value(TY_INT, 0);
 }
 
+/* Who may not view the server's state sees itself. */
+static size_t only_own(struct frame *f, struct session_info *list, size_t n)
+{
+    struct session *s = f->ctx.session;
+    struct sqlerr ignored = {0};
+    const struct rights *r = session_rights(s, s->db, &ignored);
+
+    if (r != NULL && rights_on_server(r, PERM_VIEW_SERVER_PERFORMANCE))
+        return n;
+    for (size_t i = 0; i < n; i++)
+        if (list[i].spid == s->spid) {
+            list[0] = list[i];
+            return 1;
+        }
+    return 0;
+}
+
 static enum flow sp_who(struct frame *f, struct call *c, struct sysargs *a)
 {
     static const char *const names[WHO_COLUMNS] = {"spid",     "ecid",     "status",
@@ -323,6 +341,7 @@ static enum flow sp_who(struct frame *f, struct call *c, struct sysargs *a)
 
     (void)a;
     n = n > MAX_SHOWN_SESSIONS ? MAX_SHOWN_SESSIONS : n;
+    n = only_own(f, list, n);
     who_row(&nobody, blocker, row);
     ok = send_columns(f, names, row, WHO_COLUMNS);
     for (size_t i = 0; i < n && ok; i++) {
