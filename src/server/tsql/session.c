@@ -139,8 +139,10 @@ static bool open_database(struct session *s, struct sqlerr *e)
     if (name[0] == '\0')
         name = l == NULL ? "master" : l->database;
     ok = enter(s, database_find(s->server, name), e);
-    if (!ok && e->number == 0)
-        sqlerr_set(e, s->login.database[0] == '\0' ? 4064 : 4060, name);
+    if (!ok && e->number == 0 && s->login.database[0] == '\0')
+        sqlerr_set(e, 4064);
+    else if (!ok && e->number == 0)
+        sqlerr_set(e, 4060, name);
     catalog_release(&master);
     return ok && session_db(s, s->db, e) != NULL;
 }
