@@ -65,7 +65,7 @@ static bool has_length(const struct fr_column *c)
 static fr_status set_memory(struct check_copy *c, size_t i, size_t bytes,
                             struct fr_err *err)
 {
-    unsigned char *memory = realloc(c->memory[i], bytes + 8);
+    unsigned char *memory = realloc(c->memory[i], bytes + 8 + FR_BULK_SLACK_BYTES);
     struct fr_cell *cell = &c->bulk.cells[i];
     bool fresh = c->memory[i] == NULL;
 

@@ -166,7 +166,7 @@ def test_what_auto_does_not_load_as_rows(r):
     r.fullrack("load", "dbo.t", r.file("excel.csv", "sep=;\na;b\n1;2\n"), "-t", ";", "--columns", "a,b", "-F", "3")
     equal(r.sql("SELECT a, b FROM dbo.t"), [("1", "2")], "the way that is named")
     out = r.fullrack("check", "dbo.t", r.file("wide.csv", "1,\u0141\xf3d\u017a\n2,\u0141\xf3d\u017a\n".encode("utf-16-le")), exit=1)
-    check("UTF-16 without a byte order mark: give the encoding with -C UTF-16" in out, "the cure", out)
+    check("UTF-16 without a byte order mark: give the encoding with -C UTF-16" in out, "the cure", out, r.err)
     out, err = offline("check", "dbo.t", r.file("wide.csv", "1,\u0141\xf3d\u017a\n2,\u0141\u0119\n".encode("utf-16-be")), "--suggest-table", exit=1)
     check("give the encoding with -C UTF-16BE" in err and out == "", "no table of half characters", out, err)
 
