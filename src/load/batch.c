@@ -53,7 +53,8 @@ fr_status loader_begin_bulk(struct loader *l, struct fr_err *err)
     if (st != FR_OK)
         return st;
     fr_plan_target(l->plan, &target);
-    return l->job->engine->begin(*l->session, &target, &l->bulk, err);
+    st = l->job->engine->begin(*l->session, &target, &l->bulk, err);
+    return st == FR_OK ? fr_plan_begin_copy(l->plan, l->bulk, err) : st;
 }
 
 /* Leave nothing of an unfinished batch: roll back where the connection still can, else

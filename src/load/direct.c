@@ -125,7 +125,7 @@ fr_status fr_direct_new(const struct fr_direct_field *fields, size_t count,
         return FR_EMPTY;
     d = calloc(1, sizeof *d);
     if (d != NULL) {
-        d->columns = calloc(count + 1, sizeof *d->columns);
+        d->columns = calloc(count + 2, sizeof *d->columns);
         d->scratch = calloc(1, SCRATCH_BYTES + 2 * FR_WINDOW_SLACK_BYTES);
     }
     if (d == NULL || d->columns == NULL || d->scratch == NULL) {
@@ -146,6 +146,12 @@ fr_status fr_direct_new(const struct fr_direct_field *fields, size_t count,
             continue;
         init_column(&d->columns[d->count], &fields[i], i, o->load);
         d->columns[d->count++].calendar = &d->calendar;
+    }
+    if (o->guid != NULL) {
+        memcpy(d->guid, o->guid, sizeof d->guid);
+        /* the row's first field is looked at, and passed over */
+        d->columns[d->count++] = (struct direct_column){
+            .kind = DIRECT_GUID, .index = o->guid_index, .guid = d->guid};
     }
     /* the stream has the columns in the table's order */
     qsort(d->columns, d->count, sizeof *d->columns, by_column);
@@ -280,7 +286,7 @@ static bool take_value(const struct fr_direct *d, const struct direct_column *c,
         return false;
     v.is_raw = false;
     prepare(d, &v);
-    common = v.n > 0 && !v.is_null;
+    common = (v.n > 0 && !v.is_null) || c->kind == DIRECT_GUID;
     if (d->into_cells)
         return (common && d->level->set(c, v.p, v.n, &bulk->cells[c->index])) ||
                direct_set_otherwise(d, c, v, bulk);

@@ -26,11 +26,17 @@ struct fr_direct_field {
     bool takes_null; /* NULL may be sent: the column's, or for its default */
 };
 
+enum { FR_GUID_BYTES = 16 };
+
 struct fr_direct_options {
     const struct fr_load_options *load; /* borrowed */
     bool is_utf8;    /* else a text that is not ASCII has to be decoded before */
     char quote;      /* of csv */
     bool into_cells; /* of an engine that takes no rows in its message */
+    /* a uniqueidentifier that is the same in all rows, as a cell has it; NULL: none.  A
+     * cell is filled by the caller, once. */
+    const unsigned char *guid; /* copied */
+    size_t guid_index;         /* of its column in the table */
 };
 
 /* FR_EMPTY: these options are not for direct rows, *out is NULL. */

@@ -281,6 +281,10 @@ INLINE_KERNEL unsigned char *put_value(const struct direct_column *c, const char
         return put_char(c, p, n, out);
     case DIRECT_NCHAR:
         return put_nchar(c, p, n, out);
+    case DIRECT_GUID:
+        *out = FR_GUID_BYTES;
+        memcpy(out + 1, c->guid, FR_GUID_BYTES);
+        return out + 1 + FR_GUID_BYTES;
     case DIRECT_NONE:
         return NULL;
     }
@@ -306,6 +310,8 @@ INLINE_KERNEL bool set_value(const struct direct_column *c, const char *p, size_
         return set_char(c, p, n, cell);
     case DIRECT_NCHAR:
         return set_nchar(c, p, n, cell);
+    case DIRECT_GUID:
+        return true;
     case DIRECT_NONE:
         return false;
     }

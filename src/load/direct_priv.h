@@ -19,7 +19,8 @@ enum direct_kind {
     DIRECT_DATETIME,
     DIRECT_DATETIME2,
     DIRECT_CHAR,
-    DIRECT_NCHAR
+    DIRECT_NCHAR,
+    DIRECT_GUID /* the same in all rows, and of no field */
 };
 
 struct direct_column {
@@ -36,6 +37,7 @@ struct direct_column {
     /* of decimals with a point: where each of 16 characters, the last of them the
      * number's last, comes from when the point is taken out */
     unsigned char without_point[16];
+    const unsigned char *guid;          /* of DIRECT_GUID: into fr_direct */
     const struct fr_calendar *calendar; /* of dates; borrowed, as the converter */
     const struct fr_converter *converter;
     size_t index; /* of the column in the table */
@@ -59,6 +61,7 @@ struct fr_direct {
     bool is_utf8;
     bool into_cells;
     char quote;
+    unsigned char guid[FR_GUID_BYTES];
     struct fr_calendar calendar;
     char *scratch; /* owned: a value without its doubled quotes; slack on both sides */
 };

@@ -14,6 +14,13 @@ bool fr_layout_is_wanted(const struct fr_load_options *o)
            o->format == FR_FORMAT_NATIVE;
 }
 
+size_t fr_layout_load_id_column(const struct fr_load_options *o, const struct fr_table *t)
+{
+    const char *name = o->load_id_column;
+
+    return name == NULL ? t->column_count : fr_table_find_column(t, name, strlen(name));
+}
+
 fr_status layout_reserve(struct fr_layout *l, size_t count, struct fr_err *err)
 {
     l->fields = calloc(count, sizeof *l->fields);

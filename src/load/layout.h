@@ -70,6 +70,11 @@ struct fr_layout {
     uint64_t max_field_bytes; /* no value is longer */
 };
 
+/* The table's column of --load-id-column, which no file has a field for; column_count:
+ * there is none. */
+size_t fr_layout_load_id_column(const struct fr_load_options *o,
+                                const struct fr_table *t);
+
 /* The options say that the file has a layout.  (Then nothing of it is found out by
  * looking at the file.) */
 bool fr_layout_is_wanted(const struct fr_load_options *o);

@@ -98,18 +98,22 @@ fr_status layout_from_table(struct fr_layout *l, const struct fr_load_options *o
                             const struct fr_table *t, struct fr_err *err)
 {
     bool freetds = o->native_writer == FR_WRITER_FREEBCP;
+    size_t load_id = fr_layout_load_id_column(o, t), at = 0;
     fr_status st;
 
     if (t->column_count > FR_MAX_FIELDS)
         return fr_err_set(err, FR_EARG, "%s has more than %d columns", t->display,
                           FR_MAX_FIELDS);
-    st = layout_reserve(l, t->column_count, err);
+    st = layout_reserve(l, t->column_count - (load_id < t->column_count ? 1 : 0), err);
     l->by_table = true;
     for (size_t i = 0; st == FR_OK && i < t->column_count; i++) {
         const struct fr_column *c = &t->columns[i];
         enum fr_type type = is_rowversion(c) ? FR_TYPE_BINARY : c->type;
-        struct fr_layout_field *f = &l->fields[i];
+        struct fr_layout_field *f;
 
+        if (i == load_id)
+            continue;
+        f = &l->fields[at++];
         f->type = freetds ? forms[type].freetds : forms[type].bcp;
         if (f->type == FR_HOST_VARIANT)
             return fr_err_set(err, FR_EARG,

@@ -326,6 +326,8 @@ fr_status fr_load_attempt(const struct fr_load_job *given, struct fr_sql **sessi
         st = fr_plan_new(l.table, job->options, job->engine->abilities, &l.plan, err);
     if (st == FR_OK)
         st = fr_plan_set_encoding(l.plan, &l.source.encoding, err);
+    if (st == FR_OK && job->options->load_id_column != NULL)
+        st = fr_plan_set_load_id(l.plan, job->key.load_id, err);
     if (st == FR_OK) {
         fr_plan_set_library_trims(l.plan, job->trims_blanks);
         st = take_over(&l, err);

@@ -67,7 +67,8 @@ struct fr_load_options {
     int64_t batch_rows; /* FR_BATCH_ROWS_AUTO, 0 = the whole task in one transaction */
     int64_t max_errors;
     char *error_file;
-    char *hint; /* NULL or "auto", "none", or hints as INSERT BULK has them */
+    char *load_id_column; /* gets the load id; NULL = none */
+    char *hint;           /* NULL or "auto", "none", or hints as INSERT BULK has them */
     int64_t trailing_blanks; /* enum fr_blanks */
     int64_t engine;          /* enum fr_engine_choice */
     int64_t ledger_choice;   /* 0 = on, 1 = off */

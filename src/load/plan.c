@@ -57,6 +57,44 @@ static fr_status check_options(const struct fr_load_options *o, const struct fr_
     return FR_OK;
 }
 
+static fr_status find_load_id_column(struct fr_plan *p, struct fr_err *err)
+{
+    const struct fr_table *t = p->table;
+    const char *name = p->options->load_id_column;
+    const struct fr_column *c;
+
+    p->load_id_column = fr_layout_load_id_column(p->options, t);
+    p->file_columns = t->column_count;
+    if (name == NULL)
+        return FR_OK;
+    if (p->load_id_column == t->column_count)
+        return plan_unknown_column(p, name, strlen(name), "--load-id-column", err);
+    c = &t->columns[p->load_id_column];
+    if (c->type != FR_TYPE_GUID)
+        return fr_err_set(err, FR_EARG,
+                          "--load-id-column %s: the column has type %s, and has to be a "
+                          "uniqueidentifier",
+                          name, c->type_name);
+    if (c->computed)
+        return fr_err_set(err, FR_EARG, "--load-id-column %s: the column is computed",
+                          name);
+    p->is_sent[p->load_id_column] = true;
+    p->file_columns--;
+    return FR_OK;
+}
+
+fr_status fr_plan_set_load_id(struct fr_plan *p, const char *load_id, struct fr_err *err)
+{
+    int32_t length;
+    struct fr_cell cell = {
+        .data = p->load_id, .capacity_bytes = sizeof p->load_id, .length = &length};
+    struct fr_reason reason;
+
+    if (fr_convert_guid(NULL, load_id, strlen(load_id), &cell, &reason) != FR_CONVERTED)
+        return fr_err_set(err, FR_EARG, "load id %s %s", load_id, reason.text);
+    return FR_OK;
+}
+
 fr_status fr_plan_new(const struct fr_table *table, const struct fr_load_options *o,
                       unsigned abilities, struct fr_plan **out, struct fr_err *err)
 {
@@ -82,13 +120,16 @@ fr_status fr_plan_new(const struct fr_table *table, const struct fr_load_options
         st = fr_err_set(err, FR_ENOMEM, "no memory for a plan");
         goto out;
     }
+    st = find_load_id_column(p, err);
+    if (st != FR_OK)
+        goto out;
     for (size_t i = 0; i < table->column_count; i++)
         p->insertable += plan_is_insertable(p, &table->columns[i]) ? 1 : 0;
     settled.format = settle_format(o);
     if (fr_layout_is_wanted(o))
         st = plan_open_layout(p, err);
     else
-        st = fr_splitter_new(&settled, table->column_count, &p->splitter, err);
+        st = fr_splitter_new(&settled, p->file_columns, &p->splitter, err);
     if (st == FR_OK && p->layout != NULL && o->header != FR_HEADER_MATCH)
         st = plan_map_layout(p, err);
     else if (st == FR_OK && o->columns != NULL && o->header != FR_HEADER_MATCH) {
@@ -144,9 +185,8 @@ fr_status fr_plan_set_encoding(struct fr_plan *p, const struct fr_encoding *e,
     if (st == FR_OK)
         st = encode_terminator(p, "-r", &settled.row_terminator, err);
     if (st == FR_OK)
-        st =
-            fr_splitter_new(&settled, p->mapped ? p->field_count : p->table->column_count,
-                            &splitter, err);
+        st = fr_splitter_new(&settled, p->mapped ? p->field_count : p->file_columns,
+                             &splitter, err);
     if (st == FR_OK) {
         fr_splitter_free(&p->splitter);
         p->splitter = splitter;
@@ -229,6 +269,8 @@ uint64_t fr_plan_hash(const struct fr_plan *p)
     h = hash_text(h, o->decimal);
     if (o->escape != NULL)
         h = hash_text(h, o->escape);
+    if (o->load_id_column != NULL)
+        h = hash_text(hash_text(h, "load id"), o->load_id_column);
     /* offsets are others than where the whole stream was decoded, as it once was */
     if (p->bytes != NULL)
         h = hash_text(h, "by field");

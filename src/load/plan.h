@@ -34,6 +34,12 @@ void fr_plan_free(struct fr_plan **pp);
 fr_status fr_plan_set_encoding(struct fr_plan *p, const struct fr_encoding *e,
                                struct fr_err *err);
 
+/* --load-id-column: what goes into it (a GUID as text).  Before the first row. */
+fr_status fr_plan_set_load_id(struct fr_plan *p, const char *load_id, struct fr_err *err);
+/* A bulk copy begins: what is the same in each of its rows. */
+fr_status fr_plan_begin_copy(const struct fr_plan *p, struct fr_bulk *bulk,
+                             struct fr_err *err);
+
 const struct fr_splitter *fr_plan_splitter(const struct fr_plan *p);
 bool fr_plan_is_mapped(const struct fr_plan *p);
 size_t fr_plan_field_count(const struct fr_plan *p); /* once mapped */

@@ -7,7 +7,8 @@
 
 bool plan_is_insertable(const struct fr_plan *p, const struct fr_column *c)
 {
-    return !c->computed && (!c->identity || p->options->keep_identity);
+    return !c->computed && (!c->identity || p->options->keep_identity) &&
+           c != &p->table->columns[p->load_id_column];
 }
 
 bool plan_maps_by_name(const struct fr_load_options *o)
@@ -237,7 +238,7 @@ fr_status fr_plan_map_count(struct fr_plan *p, size_t fields, bool *mapped,
                             struct fr_err *err)
 {
     const struct fr_table *t = p->table;
-    bool all = fields == t->column_count;
+    bool all = fields == p->file_columns;
     size_t at = 0;
     fr_status st;
 
@@ -248,7 +249,7 @@ fr_status fr_plan_map_count(struct fr_plan *p, size_t fields, bool *mapped,
     for (size_t i = 0; st == FR_OK && i < t->column_count; i++) {
         if (plan_is_insertable(p, &t->columns[i]))
             st = plan_map_column(p, at++, i, err);
-        else if (all)
+        else if (all && i != p->load_id_column)
             p->fields[at++].dropped = true;
     }
     if (st == FR_OK)

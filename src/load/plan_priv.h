@@ -28,8 +28,11 @@ struct fr_plan {
     struct plan_field *fields;
     size_t field_count;
     bool mapped;
-    bool *is_sent;            /* per column */
-    size_t insertable;        /* columns that can be inserted */
+    bool *is_sent;                        /* per column */
+    size_t load_id_column;                /* of the table; column_count: there is none */
+    size_t file_columns;                  /* of the table, without that one */
+    unsigned char load_id[FR_GUID_BYTES]; /* as a cell has it */
+    size_t insertable;                    /* columns that can be inserted */
     struct fr_direct *direct; /* NULL: not made yet, or rows go by the plan's own path */
     bool direct_asked;
     struct fr_index *ends; /* NULL: the format has none, or rows go one by one */

@@ -356,6 +356,26 @@ fr_status fr_plan_convert(struct fr_plan *p, const struct fr_record *rec,
     return FR_OK;
 }
 
+static bool has_load_id(const struct fr_plan *p)
+{
+    return p->load_id_column < p->table->column_count;
+}
+
+fr_status fr_plan_begin_copy(const struct fr_plan *p, struct fr_bulk *bulk,
+                             struct fr_err *err)
+{
+    struct fr_cell *cell = &bulk->cells[p->load_id_column];
+    fr_status st = FR_OK;
+
+    if (!has_load_id(p))
+        return FR_OK;
+    if (cell->capacity_bytes < sizeof p->load_id)
+        st = bulk->ops->grow(bulk, p->load_id_column, sizeof p->load_id, err);
+    if (st == FR_OK)
+        fr_cell_set(cell, p->load_id, sizeof p->load_id);
+    return st;
+}
+
 static fr_status make_direct(struct fr_plan *p, const struct fr_bulk *bulk,
                              struct fr_err *err)
 {
@@ -367,7 +387,9 @@ static fr_status make_direct(struct fr_plan *p, const struct fr_bulk *bulk,
     struct fr_direct_options o = {.load = p->options,
                                   .is_utf8 = p->bytes == NULL,
                                   .quote = has_index ? rule.quote : '\0',
-                                  .into_cells = bulk->direct_bytes == 0};
+                                  .into_cells = bulk->direct_bytes == 0,
+                                  .guid = has_load_id(p) ? p->load_id : NULL,
+                                  .guid_index = p->load_id_column};
     fr_status st;
 
     if (fields == NULL)
@@ -456,7 +478,8 @@ void fr_plan_split_error(const struct fr_plan *p, const struct fr_record *rec,
 void fr_plan_count_error(const struct fr_plan *p, const struct fr_record *rec,
                          struct fr_row_error *bad)
 {
-    size_t all = p->table->column_count, fields = rec->count;
+    size_t all = p->file_columns, fields = rec->count;
+    const char *besides = has_load_id(p) ? " besides the load id's" : "";
 
     bad->column = NULL;
     bad->has_value = false;
@@ -465,17 +488,17 @@ void fr_plan_count_error(const struct fr_plan *p, const struct fr_record *rec,
                  fields, fields == 1 ? "" : "s", p->field_count);
     else if (p->insertable == all)
         snprintf(bad->reason, sizeof bad->reason,
-                 "the row has %zu field%s, the table has %zu columns", fields,
-                 fields == 1 ? "" : "s", all);
+                 "the row has %zu field%s, the table has %zu columns%s", fields,
+                 fields == 1 ? "" : "s", all, besides);
     else
         snprintf(bad->reason, sizeof bad->reason,
-                 "the row has %zu field%s%s; the table has %zu columns, of which %zu can "
-                 "be inserted",
+                 "the row has %zu field%s%s; the table has %zu columns%s, of which %zu "
+                 "can be inserted",
                  fields, fields == 1 ? "" : "s",
                  !p->mapped              ? ""
                  : p->field_count == all ? " (all columns so far)"
                                          : " (insertable ones so far)",
-                 all, p->insertable);
+                 all, besides, p->insertable);
     if (fields == 1 && all > 1) {
         size_t n = strlen(bad->reason);
 

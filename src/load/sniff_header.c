@@ -4,6 +4,7 @@
 #include "base/letter.h"
 #include "base/utf8.h"
 #include "load/convert.h"
+#include "load/layout.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -136,12 +137,13 @@ bool sniff_is_header(const struct sniffer *s, const struct fr_splitter *split,
 
 static size_t insertable_columns(const struct sniffer *s)
 {
-    size_t n = 0;
+    size_t load_id = fr_layout_load_id_column(s->o, s->table), n = 0;
 
     for (size_t i = 0; i < s->table->column_count; i++) {
         const struct fr_column *c = &s->table->columns[i];
 
-        n += !c->computed && (!c->identity || s->o->keep_identity) ? 1 : 0;
+        n +=
+            !c->computed && (!c->identity || s->o->keep_identity) && i != load_id ? 1 : 0;
     }
     return n;
 }
@@ -149,7 +151,7 @@ static size_t insertable_columns(const struct sniffer *s)
 bool sniff_takes(const struct sniffer *s, size_t n)
 {
     const char *columns = s->o->columns;
-    size_t named = 0;
+    size_t named = 0, all;
     bool dropped;
 
     if (columns != NULL) {
@@ -157,8 +159,11 @@ bool sniff_takes(const struct sniffer *s, size_t n)
             named++;
         return n == named;
     }
-    return s->table != NULL &&
-           (n == s->table->column_count || n == insertable_columns(s));
+    if (s->table == NULL)
+        return false;
+    all = s->table->column_count;
+    all -= fr_layout_load_id_column(s->o, s->table) < all ? 1 : 0;
+    return n == all || n == insertable_columns(s);
 }
 
 bool sniff_loads_all(const struct sniffer *s, size_t n)

@@ -200,6 +200,24 @@ def test_identity_default_computed(r):
     equal(r.sql("SELECT id, v, w, x FROM dbo.t ORDER BY id"), [(1, "a", 2, 1), (2, "d", 4, 2)], "rows")
 
 
+def test_load_id_column(r):
+    """Every row of a task has its load id, whichever way the row went, and no field is taken for it."""
+    text = 'id,v\n1,"a ""b"""\n,"x"\n3,\n"4",yy\n' + "".join("%d,value %d\n" % (i, i) for i in range(5, 3000))
+    for engine in ("wire", "bcp"):
+        for header in (("--header", "match"), ("--header", "skip"), ("--header", "skip", "--columns", "id,v", "--null", "yy")):
+            r.fresh("CREATE TABLE dbo.t (id int NULL, made int IDENTITY NOT NULL, loaded_by uniqueidentifier NOT NULL, v varchar(20) NULL)")
+            files = [r.file("%d.csv" % i, text) for i in range(2)]
+            d = r.json("load", "dbo.t", *files, "--format", "csv", "--engine", engine, "--load-id-column", "loaded_by", "-b", "1000", *header)
+            ids = {t["load_id"].lower() for t in d["tasks"]}
+            equal(len(ids), 2, "load ids")
+            got = r.sql("SELECT loaded_by, COUNT(*), COUNT(id), MIN(v), MAX(id) FROM dbo.t GROUP BY loaded_by")
+            equal({str(row[0]).lower() for row in got}, ids, "%s %s: load ids" % (engine, header))
+            equal([row[1:] for row in got], [(2999, 2998, 'a "b"', 2999)] * 2, "rows")
+    for name, why in (("nowhere", 'has no column "nowhere"'), ("v", "the column has type varchar, and has to be a uniqueidentifier")):
+        r.fullrack("load", "dbo.t", files[0], "--format", "csv", "--header", "skip", "--load-id-column", name, exit=2)
+        check("--load-id-column" in r.err and why in r.err, "refused", r.err)
+
+
 def test_constraints_are_honoured(r):
     r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v int NULL CONSTRAINT ck_v CHECK (v > 0))")
     f = r.file("c.csv", "1,5\n2,-5\n")
