@@ -153,6 +153,8 @@ const struct option_spec option_table[] = {
      "around csv fields (default \")", false},
     {"range-mark", 0, OPTION_TEXT, FR_GROUP_TASK, LOAD(range_mark), 0, 0, NULL, "TEXT",
      "the file as it was when it was cut into ranges", true},
+    {"rate", 0, OPTION_SIZE, FR_GROUP_RUN, AT(rate), 1, INT64_MAX, NULL, "SIZE",
+     "bytes a second that all workers read together, at most (default: no limit)", false},
     {"resume", 0, OPTION_TEXT, FR_GROUP_RESUME, AT(resume), 0, 0, NULL, "LOAD-ID",
      "go on with an earlier load", false},
     {"retry-for", 0, OPTION_NUMBER, FR_GROUP_RUN, AT(retry_for_s), 0, MAX_SECONDS, NULL,

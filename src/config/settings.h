@@ -68,6 +68,7 @@ struct fr_settings {
     int64_t lease_s;
     int64_t retry_for_s;
     int64_t phase_timeout_s; /* 0 = never */
+    uint64_t rate;           /* bytes a second; 0 = no limit */
     bool client_pin;
     bool no_start;
     int64_t run_id;

@@ -13,6 +13,7 @@
 #include "load/ledger.h"
 #include "load/options.h"
 #include "load/sniff.h"
+#include "load/throttle.h"
 
 #include <stdatomic.h>
 
@@ -66,7 +67,8 @@ struct fr_load_job {
     void (*on_refused)(void *ctx, const struct fr_plan *plan,
                        const struct fr_record *rec);
     void *refused_ctx;
-    const _Atomic int *stop; /* enum fr_stop; NULL = never */
+    const _Atomic int *stop;      /* enum fr_stop; NULL = never */
+    struct fr_throttle *throttle; /* of the thread that loads; NULL = none */
     struct fr_load_progress *progress;
     struct fr_load_counters *counters; /* borrowed; NULL = asked for each time */
     bool observe_scheduler;            /* read the own scheduler after each batch */

@@ -8,15 +8,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROGRESS_ROWS = 256, STRETCH_ROWS = 1024, REJECTS_TOLD = 5 };
+enum {
+    PROGRESS_ROWS = 256,
+    STRETCH_ROWS = 1024,
+    REJECTS_TOLD = 5,
+    THROTTLE_STEP_MS = 100,
+    THROTTLE_LEAST_NS = 1000000
+};
+
+/*
+ * What was read is paid for before it is used.  Short waits are left to add up: their
+ * debt stays.  Progress is not `reading` meanwhile: a load that waits by its own rate
+ * keeps its lease.
+ */
+static void keep_rate(struct loader *l, size_t bytes)
+{
+    struct fr_throttle *t = l->job->throttle;
+    uint64_t ns;
+
+    fr_throttle_charge(t, bytes, fr_clock_ns());
+    while ((ns = fr_throttle_wait_ns(t, fr_clock_ns())) >= THROTTLE_LEAST_NS &&
+           !loader_must_stop(l, FR_STOP_AT_BATCH)) {
+        uint64_t ms = ns / 1000000;
+
+        fr_sleep_ms(ms < THROTTLE_STEP_MS ? ms : THROTTLE_STEP_MS);
+    }
+}
 
 static fr_status read_more(struct loader *l, struct fr_reader *reader, struct fr_err *err)
 {
+    size_t before = fr_reader_window(reader)->n;
     fr_status st;
 
     atomic_store_explicit(&l->job->progress->reading, 1, memory_order_relaxed);
     st = fr_reader_more(reader, err);
     atomic_store_explicit(&l->job->progress->reading, 0, memory_order_relaxed);
+    if (st == FR_OK && l->job->throttle != NULL)
+        keep_rate(l, fr_reader_window(reader)->n - before);
     return st;
 }
 

@@ -209,6 +209,7 @@ static json_t *hello(const struct child *child)
     json_object_set_new(
         m, "cpu",
         json_integer(s->client_pin && cpus > 0 ? (json_int_t)child->index % cpus : -1));
+    json_object_set_new(m, "rate", json_integer((json_int_t)child->rate_told));
     json_object_set_new(m, "settings", fr_settings_to_json(s, groups));
     json_object_set_new(m, "password", json_string(fr_secret_reveal(s->password)));
     return m;
@@ -231,6 +232,8 @@ static void reset(struct child *child)
     child->wants_task = false;
     child->first_row_ms = 0;
     child->in_start = false;
+    child->is_loading = child->was_loading = false;
+    child->rate_told = rate_share(child->c);
 }
 
 fr_status child_spawn(struct coordinator *c, size_t index, struct fr_err *err)
@@ -241,8 +244,8 @@ fr_status child_spawn(struct coordinator *c, size_t index, struct fr_err *err)
     fr_status st;
 
     assert(!child->poll_open && !child->is_process);
-    reset(child);
     child->c = c;
+    reset(child);
     child->index = index;
     n = snprintf(child->name, sizeof child->name, "w%zu", index + 1);
     if (child->generation > 0)

@@ -44,6 +44,8 @@ static void on_task_begin(struct child *child, json_t *m)
         child->held_epoch = fr_ipc_number(m, "epoch", -1);
         child->lease_misses = 0;
     }
+    child->is_loading = strcmp(fr_ipc_text(m, "kind"), "load") == 0;
+    child->was_loading = child->was_loading || child->is_loading;
     free(child->source);
     child->source = strdup(source);
     child->rows = child->bytes = child->rejected = 0;
@@ -57,6 +59,7 @@ static void on_task_begin(struct child *child, json_t *m)
 
 static void on_task_end(struct child *child, json_t *m)
 {
+    child->is_loading = false;
     free(child->source);
     child->source = NULL;
     child->held_task = -1;
@@ -205,6 +208,7 @@ static void finish_loop(struct coordinator *c)
     close_timer(&c->view_timer);
     close_timer(&c->kill_timer);
     close_timer(&c->lease_timer);
+    close_timer(&c->rate_timer);
     uv_close((uv_handle_t *)&c->ends, NULL);
     uv_close((uv_handle_t *)&c->sighup, NULL);
     uv_close((uv_handle_t *)&c->sigint, NULL);
@@ -296,6 +300,7 @@ void coordinator_on_exit(struct child *child, int64_t exit_status, int term_sign
         if (c->load != NULL && child->task >= 0)
             dispatch_child_died(child, child->end_error);
     }
+    child->is_loading = false;
     free(child->source);
     child->source = NULL;
     child_set_state(child, CHILD_GONE);
@@ -465,10 +470,12 @@ static fr_status open_loop(struct coordinator *c, struct fr_err *err)
     uv_timer_init(&c->loop, &c->view_timer);
     uv_timer_init(&c->loop, &c->kill_timer);
     uv_timer_init(&c->loop, &c->lease_timer);
+    uv_timer_init(&c->loop, &c->rate_timer);
     uv_signal_init(&c->loop, &c->sighup);
     uv_poll_init(&c->loop, &c->ends, fr_forkserver_fd(c->forkserver));
     c->sigint.data = c->sigterm.data = c->sighup.data = c->start_timer.data =
-        c->view_timer.data = c->kill_timer.data = c->lease_timer.data = c->ends.data = c;
+        c->view_timer.data = c->kill_timer.data = c->lease_timer.data =
+            c->rate_timer.data = c->ends.data = c;
     uv_poll_start(&c->ends, UV_READABLE, child_on_ends);
     uv_signal_start(&c->sigint, on_stop_signal, SIGINT);
     /* the terminal went away; nohup(1) means to go on then */
@@ -483,6 +490,8 @@ static fr_status open_loop(struct coordinator *c, struct fr_err *err)
     c->control_seen_ms = fr_clock_ms();
     if (c->load == NULL)
         uv_timer_start(&c->lease_timer, on_lease_timer, lease_ms, lease_ms);
+    if (c->settings->rate > 0)
+        uv_timer_start(&c->rate_timer, rate_on_timer, RATE_LOOK_MS, RATE_LOOK_MS);
     uv_timer_start(&c->view_timer, on_view_timer, fr_view_interval_ms(c->view),
                    fr_view_interval_ms(c->view));
     return FR_OK;

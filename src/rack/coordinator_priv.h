@@ -50,6 +50,9 @@ struct child {
     int64_t held_task, held_epoch;   /* of the queue; -1 = none */
     int64_t asked_task, asked_epoch; /* the same when the queue was last asked */
     uint64_t heard_ms;               /* its last message; monotonic */
+    bool is_loading;                 /* its task is a load */
+    bool was_loading;      /* since the shares of the rate were last looked at */
+    uint64_t rate_told;    /* bytes a second; its share of --rate */
     unsigned lease_misses; /* times in a row that the queue said it is not its task */
 };
 
@@ -75,7 +78,7 @@ struct coordinator {
     uv_loop_t loop;
     uv_signal_t sigint, sigterm, sighup;
     uv_poll_t ends; /* of workers */
-    uv_timer_t start_timer, view_timer, kill_timer, lease_timer;
+    uv_timer_t start_timer, view_timer, kill_timer, lease_timer, rate_timer;
     bool joined;              /* the run is another's; we do not end it */
     uint64_t looked_ms;       /* the last look for workers that stand still */
     uint64_t control_seen_ms; /* the control server's last answer about leases */
@@ -119,6 +122,11 @@ void start_pin_wanted(struct child *child);
 void start_pin_done(struct child *child);
 void start_note_first_row(struct child *child, uint64_t ms);
 int64_t start_skew_ms(const struct coordinator *c); /* -1 = not measurable */
+
+/* rate.c: --rate, shared among the workers that load */
+void rate_on_timer(uv_timer_t *timer);
+uint64_t rate_share(const struct coordinator *c); /* 0 = no limit */
+enum { RATE_LOOK_MS = 100 };
 
 /* dispatch.c: the tasks of a load */
 fr_status dispatch_init(struct coordinator *c, struct fr_err *err);

@@ -31,8 +31,10 @@ fr_status fr_ipc_send(int fd, json_t *message, bool droppable)
         if (errno == EINTR)
             continue;
         if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS) {
-            if (droppable)
+            if (droppable) {
+                st = FR_EMPTY;
                 break;
+            }
             /* the coordinator's end is non-blocking */
             (void)poll(&p, 1, 1000);
             continue;

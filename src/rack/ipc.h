@@ -16,8 +16,9 @@ enum { FR_IPC_MAX_BYTES = 60 * 1024 };
 
 /* Both ends, close-on-exec; FR_EIO. */
 fr_status fr_ipc_pair(int fds[2], struct fr_err *err);
-/* Takes the message over.  droppable: lost when the other side does not keep up.  FR_EOF:
- * nobody is there; FR_ERANGE: longer than FR_IPC_MAX_BYTES; FR_ENOMEM. */
+/* Takes the message over.  droppable: lost when the other side does not keep up, which is
+ * FR_EMPTY.  FR_EOF: nobody is there; FR_ERANGE: longer than FR_IPC_MAX_BYTES; FR_ENOMEM.
+ */
 fr_status fr_ipc_send(int fd, json_t *message, bool droppable);
 /* FR_EMPTY after timeout_ms without a message (-1 = for ever, 0 = only look); FR_EOF;
  * FR_ERANGE or FR_EPROTO: a message that was cut off, or is none.  *out is owned by the

@@ -122,6 +122,8 @@ static void on_message(struct worker *w, json_t *m)
         w->started = true;
     else if (fr_ipc_is(m, "drained"))
         w->drained = true;
+    else if (fr_ipc_is(m, "rate"))
+        fr_throttle_set_rate(&w->throttle, (uint64_t)fr_ipc_number(m, "bytes", 0));
     else if (fr_ipc_is(m, "stop"))
         ask_stop_locked(w,
                         fr_ipc_number(m, "now", 0) != 0 ? FR_STOP_NOW : FR_STOP_AT_BATCH);

@@ -16,4 +16,5 @@ libfrclient_a_SOURCES += \
 	src/rack/run.c \
 	src/rack/start.c \
 	src/rack/dispatch.c \
+	src/rack/rate.c \
 	src/rack/dbjob.c

@@ -78,6 +78,7 @@ static fr_status read_hello(struct worker *w, struct fr_err *err)
     w->id.run_id = fr_ipc_number(m, "run_id", 0);
     snprintf(w->id.name, sizeof w->id.name, "%s", fr_ipc_text(m, "name"));
     w->client_cpu = (int)fr_ipc_number(m, "cpu", -1);
+    fr_throttle_set_rate(&w->throttle, (uint64_t)fr_ipc_number(m, "rate", 0));
     st = fr_settings_from_json(w->settings, ~0u, json_object_get(m, "settings"),
                                "settings", err);
     password = fr_ipc_text(m, "password");
@@ -405,6 +406,9 @@ static fr_status prepare(struct worker *w, struct fr_err *err)
         st = read_hello(w, err);
     else
         st = fr_settings_find_password(w->settings, err);
+    /* of a run's rate a share, which its coordinator tells (rate.c) */
+    if (!is_child)
+        fr_throttle_set_rate(&w->throttle, w->settings->rate);
     name_worker(w);
     pin_client(w);
     return st == FR_OK ? open_control(w, err) : st;

@@ -39,6 +39,7 @@ struct worker {
     unsigned pauses;               /* in a row, because the server has no room */
     uint64_t pause_until_ms;       /* no task is taken before; monotonic */
 
+    struct fr_throttle throttle;
     struct fr_load_progress progress;
     _Atomic int stop;        /* enum fr_stop */
     _Atomic int target_spid; /* for the keeper's look at the scheduler; 0 = none */

@@ -79,6 +79,10 @@ UNIT_TESTS += tests/unit/check_layout
 tests_unit_check_layout_SOURCES = tests/unit/check_layout.c
 tests_unit_check_layout_LDADD = $(CLIENT_TEST_LIBS)
 
+UNIT_TESTS += tests/unit/check_throttle
+tests_unit_check_throttle_SOURCES = tests/unit/check_throttle.c
+tests_unit_check_throttle_LDADD = $(CLIENT_TEST_LIBS)
+
 include tests/unit/tsql.mk
 
 check_PROGRAMS += $(UNIT_TESTS)
