@@ -39,24 +39,24 @@ static void translate_decimal(const unsigned char *cell, unsigned char *library)
     static const uint8_t magnitude_bytes[39] = {
         1, 1, 1,  2,  2,  3,  3,  3,  4,  4,  5,  5,  5,  6,  6,  7,  7,  8,  8, 8,
         9, 9, 10, 10, 10, 11, 11, 12, 12, 13, 13, 13, 14, 14, 15, 15, 15, 16, 16};
-    /* the magnitude, its first byte first, in the lower half; db-lib looks at as much of
-     * the array as the precision asks for */
-    unsigned char big[2 * sizeof((struct fr_decimal *)0)->magnitude] = {0};
-    const size_t bytes = sizeof((struct fr_decimal *)0)->magnitude;
     struct fr_decimal d;
-    uint64_t half[2];
+    uint64_t low, high;
+    unsigned __int128 magnitude;
 
     memcpy(&d, cell, sizeof d);
-    memcpy(half, d.magnitude, sizeof half);
-    half[0] = htobe64(le64toh(half[0]));
-    half[1] = htobe64(le64toh(half[1]));
-    memcpy(big, &half[1], sizeof half[1]);
-    memcpy(big + sizeof half[1], &half[0], sizeof half[0]);
+    memcpy(&low, d.magnitude, sizeof low);
+    memcpy(&high, d.magnitude + sizeof low, sizeof high);
+    magnitude = (unsigned __int128)le64toh(high) << 64 | le64toh(low);
+    /* db-lib looks at as many bytes of the array as the precision asks for, the highest
+     * first */
+    magnitude <<= 8 * (sizeof d.magnitude - magnitude_bytes[d.precision]);
+    high = htobe64((uint64_t)(magnitude >> 64));
+    low = htobe64((uint64_t)magnitude);
     library[offsetof(DBNUMERIC, precision)] = d.precision;
     library[offsetof(DBNUMERIC, scale)] = d.scale;
     library[offsetof(DBNUMERIC, array)] = d.negative;
-    memcpy(library + offsetof(DBNUMERIC, array) + 1,
-           big + bytes - magnitude_bytes[d.precision], bytes);
+    memcpy(library + offsetof(DBNUMERIC, array) + 1, &high, sizeof high);
+    memcpy(library + offsetof(DBNUMERIC, array) + 1 + sizeof high, &low, sizeof low);
 }
 
 static void translate_datetime(const unsigned char *cell, unsigned char *library)
