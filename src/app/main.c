@@ -36,6 +36,9 @@ static const struct command commands[] = {
     {"init", "", "create or upgrade the control database",
      "  fullrack init -S db1 -U etl -d sales\n", CONTROL | FR_GROUP_LEDGER, 0, 0,
      command_init},
+    {"latches", "", "what the server's latches waited for, the longest first",
+     "  fullrack latches -S db1 -U etl\n",
+     SERVER | FR_GROUP_WATCH | FR_GROUP_SNAPSHOT | FR_GROUP_TOP, 0, 0, command_latches},
     {"load", "TABLE FILE...", "load files now, without a queue",
      "  fullrack load -S db1 -U etl -d sales dbo.lineitem lineitem.1.tbl -t '|'\n"
      "  zcat big.csv.gz | fullrack load -S db1 -U etl -d sales dbo.t - --format csv "
@@ -59,6 +62,9 @@ static const struct command commands[] = {
     {"run", "", "drain the queue with one worker per scheduler",
      "  fullrack run -S db1 -U etl -d sales\n  fullrack run --file nightly.json\n",
      RUN | FR_GROUP_RUN_FILE, 0, 0, command_run},
+    {"schedulers", "", "the server's schedulers and what runs on each",
+     "  fullrack schedulers --watch 2 -S db1 -U etl\n",
+     SERVER | FR_GROUP_WATCH | FR_GROUP_SNAPSHOT, 0, 0, command_schedulers},
     {"spawnmany", "[NAME] N", "run with N workers; NAME is ignored", "  spawnmany 96\n",
      RUN, 1, 2, command_spawnmany},
     {"start", "RUN", "raise the start signal of a run begun with --no-start",
@@ -68,6 +74,15 @@ static const struct command commands[] = {
      command_status},
     {"verify", "", "compare the queue, the ledger and the tables' rows",
      "  fullrack verify -S db1 -U etl\n", CONTROL | FR_GROUP_TASKS, 0, 0, command_verify},
+    {"vfs", "", "reads, writes and stalls of each database file",
+     "  fullrack vfs -S db1 -U etl\n  fullrack vfs --watch 60 --output csv -S db1 -U "
+     "etl\n",
+     SERVER | FR_GROUP_WATCH | FR_GROUP_SNAPSHOT, 0, 0, command_vfs},
+    {"waits", "", "what the server's tasks waited for, the longest first",
+     "  fullrack waits --top 5 -S db1 -U etl\n  fullrack waits --watch 10 --count 1 -S "
+     "db1 "
+     "-U etl\n",
+     SERVER | FR_GROUP_WATCH | FR_GROUP_SNAPSHOT | FR_GROUP_TOP, 0, 0, command_waits},
     {"worker", "", "one worker in the foreground",
      "  fullrack worker -S db1 -U etl -d sales --run-id 12\n",
      CONTROL | FR_GROUP_RUN | FR_GROUP_CLAIM | FR_GROUP_JOIN, 0, 0, command_worker},

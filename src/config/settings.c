@@ -21,6 +21,7 @@ void fr_settings_init(struct fr_settings *s)
     s->retry_for_s = 300;
     s->older_than_days = -1;
     s->files = 1;
+    s->top = 10;
 }
 
 static void *field_of(struct fr_settings *s, const struct option_spec *o)

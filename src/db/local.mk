@@ -34,7 +34,13 @@ SQL_STATEMENT_FILES = \
 	sql/statements/ledger_ranges.sql \
 	sql/statements/queue_tasks.sql \
 	sql/statements/active_tasks.sql \
-	sql/statements/job_differences.sql
+	sql/statements/job_differences.sql \
+	sql/statements/server_start.sql \
+	sql/statements/server_files.sql \
+	sql/statements/database_files.sql \
+	sql/statements/server_waits.sql \
+	sql/statements/server_latches.sql \
+	sql/statements/server_schedulers.sql
 # ready-made phases of run files: in the program, and installed to be read and copied
 SQL_PHASE_FILES = \
 	sql/phases/check_constraints.sql \

@@ -26,6 +26,12 @@ extern const char fr_stmt_ledger_ranges[];
 extern const char fr_stmt_queue_tasks[];
 extern const char fr_stmt_active_tasks[];
 extern const char fr_stmt_job_differences[];
+extern const char fr_stmt_server_start[];
+extern const char fr_stmt_server_files[];
+extern const char fr_stmt_database_files[];
+extern const char fr_stmt_server_waits[];
+extern const char fr_stmt_server_latches[];
+extern const char fr_stmt_server_schedulers[];
 
 /* Ready-made phases of run files, with $(TABLE) and the like in them (sql/phases). */
 extern const char fr_phase_check_constraints[];

@@ -14,6 +14,7 @@ INTEGRATION_TESTS = \
 	tests/integration/test_limits.py \
 	tests/integration/test_load.py \
 	tests/integration/test_memory.py \
+	tests/integration/test_observe.py \
 	tests/integration/test_phases.py \
 	tests/integration/test_queue.py \
 	tests/integration/test_run.py \

@@ -456,6 +456,7 @@ size_t session_bulk_columns(const struct session *s, const struct result_column 
 
 void session_bulk_types(struct session *s, const struct sqltype *types, size_t n)
 {
+    session_touch(s, "BULK INSERT"); /* what sys.dm_exec_requests calls the stream */
     bulk_types(s, types, n);
 }
 

@@ -1,0 +1,3 @@
+libfrclient_a_SOURCES += \
+	src/observe/reading.c src/observe/reading.h \
+	src/observe/figures.c src/observe/figures.h

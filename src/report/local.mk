@@ -1,0 +1,2 @@
+libfrclient_a_SOURCES += \
+	src/report/grid.c src/report/grid.h

@@ -1,0 +1,134 @@
+#!/usr/bin/python3
+"""fullrack vfs, waits, latches, schedulers: figures against counts of others."""
+import csv, io, json, os, re, subprocess, sys, threading, time
+from rack import *
+
+
+def bytes_written(server):
+    """What the kernel says the process wrote, to its files and by write() to anything else."""
+    return int(re.search(r"^wchar: (\d+)", open("/proc/%d/io" % server.pid).read(), re.M).group(1))
+
+
+def snapshot(r, name, *options):
+    return json.loads(r.fullrack(name, "--json", *options))
+
+
+def test_vfs_counts_what_is_written(r):
+    time.sleep(1.1)     # averages per day need a server that is a second old
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v varchar(200) NULL)")
+    f = r.file("t.csv", "".join("%d,%s\n" % (i, "x" * (i % 200)) for i in range(60000)))
+    first, counted = snapshot(r, "vfs"), bytes_written(r.server)
+    r.fullrack("load", "dbo.t", f, "--format", "csv", "-q")
+    r.sql("UPDATE dbo.t SET v = 'changed' WHERE id % 7 = 0")
+    second, counted = snapshot(r, "vfs"), bytes_written(r.server) - counted
+    written = sum(x["gb_written"] for x in second["rows"]) * 1e9 - sum(x["gb_written"] for x in first["rows"]) * 1e9
+    check(written > os.path.getsize(f), "at least the rows", written)
+    check(0.9 * counted <= written <= counted, "the kernel's count", written, counted)
+    names = {(x["database"], x["file"]) for x in second["rows"]}
+    equal({n for n in names if n[0] == "t"}, set(r.sql("SELECT 't', name FROM sys.database_files")), "the files of t")
+    busiest = second["rows"][0]
+    equal(busiest["database"], "t", "the busiest file is first")
+    days = second["seconds"] / 86400
+    check(abs(busiest["gb_written_per_day"] * days - busiest["gb_written"]) < 1e-6 + busiest["gb_written"] / 1000, "per day", second)
+    check(busiest["writes"] > 0 and busiest["write_stall_ms"] is not None, "stalls", busiest)
+    equal(second["since"], str(r.sql("SELECT CONVERT(varchar(23), sqlserver_start_time, 121) FROM sys.dm_os_sys_info")[0][0]), "start")
+
+
+def test_vfs_watch(r):
+    """Differences, a document a line; what is written in between is in one of them."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    f = r.file("t.csv", "".join("%d\n" % i for i in range(100000)))
+    p = subprocess.Popen(r.command("vfs", "--json", "--watch", "1", "--count", "3"), stdout=subprocess.PIPE, env=r.env())
+    time.sleep(0.5)
+    r.fullrack("load", "dbo.t", f, "--format", "csv", "-q")
+    looks = [json.loads(line) for line in p.communicate(timeout=30)[0].splitlines()]
+    equal((p.returncode, len(looks)), (0, 3), "looks")
+    check(all(x["is_difference"] and not x["was_restarted"] for x in looks), "differences", looks)
+    total = sum(x["gb_written"] for look in looks for x in look["rows"] if x["database"] == "t") * 1e9
+    check(400000 < total < 4000000, "written in between", total)
+    r.fullrack("vfs", "--count", "3", exit=2)
+    check("--count is for --watch" in r.err, "said", r.err)
+
+
+def test_lock_wait_made_on_purpose(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    r.sql("INSERT INTO dbo.t VALUES (1)")
+
+    def lock_waits():
+        return sum(x["wait_ms"] for x in snapshot(r, "waits", "--top", "0")["rows"] if x["name"].startswith("LCK_"))
+
+    before = lock_waits()
+    with r.connect("t") as holder, r.connect("t") as waiter:
+        one, two = holder.cursor(), waiter.cursor()
+        one.execute("BEGIN TRANSACTION UPDATE dbo.t SET id = 2")
+        thread = threading.Thread(target=lambda: two.execute("UPDATE dbo.t SET id = 3"))
+        started = time.monotonic()
+        thread.start()
+        time.sleep(1.5)
+        one.execute("COMMIT")
+        thread.join()
+        waited = (time.monotonic() - started) * 1000
+    counted = lock_waits() - before
+    check(1300 <= counted <= waited + 50, "the wait", counted, waited)
+
+
+def test_waits_and_latches(r):
+    doc = snapshot(r, "waits", "--top", "0")
+    rows = doc["rows"]
+    equal(rows, sorted(rows, key=lambda x: -x["wait_ms"]), "the longest first")
+    if rows:
+        check(abs(sum(x["share"] for x in rows) - 1) < 1e-9, "shares", rows)
+    real = {name: (n, ms) for name, n, ms in r.sql("SELECT wait_type, waiting_tasks_count, wait_time_ms FROM sys.dm_os_wait_stats")}
+    for x in rows:
+        check(x["waits"] <= real[x["name"]][0] and x["wait_ms"] <= real[x["name"]][1], "as the server counts, or earlier", x, real[x["name"]])
+        check(x["waits"] == 0 or abs(x["average_ms"] - x["wait_ms"] / x["waits"]) < 1e-6, "average", x)
+    equal(len(snapshot(r, "waits", "--top", "1")["rows"]), min(1, len(rows)), "top 1")
+    check(not set(doc["left_out"]) & {x["name"] for x in rows}, "idle waits are not among them", doc)
+    latches = snapshot(r, "latches", "--top", "0")["rows"]
+    known = {row[0] for row in r.sql("SELECT latch_class FROM sys.dm_os_latch_stats")}
+    check({x["name"] for x in latches} <= known, "latch classes", latches)
+
+
+def test_schedulers(r):
+    rows = snapshot(r, "schedulers")["rows"]
+    equal([x["scheduler_id"] for x in rows], [row[0] for row in r.sql(
+        "SELECT scheduler_id FROM sys.dm_os_schedulers WHERE status = 'VISIBLE ONLINE' ORDER BY scheduler_id")], "schedulers")
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    fifo = os.path.join(r.dir, "fifo")
+    os.mkfifo(fifo)
+    p = subprocess.Popen(r.command("load", "dbo.t", fifo, "-q"), env=r.env())
+    with open(fifo, "w") as f:
+        f.write("".join("%d\n" % i for i in range(200000)))
+        f.flush()
+        wait_until("a bulk load is seen on one scheduler", 20,
+                   lambda: sorted(x["loads"] for x in snapshot(r, "schedulers")["rows"])[-2:] == [0, 1])
+    equal(p.wait(30), 0, "the load")
+
+
+def test_text_and_csv(r):
+    text = r.fullrack("vfs")
+    check(text.startswith("since the server's start at ") and "GB written" in text.splitlines()[1], "text", text)
+    rows = list(csv.DictReader(io.StringIO(r.fullrack("vfs", "--output", "csv"))))
+    check({"database", "file", "gb_read", "path", "is_new"} <= set(rows[0]), "csv", rows)
+    check(all(float(x["gb_written"]) >= 0 for x in rows), "figures", rows)
+    text = r.fullrack("waits")
+    check("left out as idle" in text or "wait" in text, "waits", text)
+
+
+def test_without_the_right(r):
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    r.sql("CREATE LOGIN viewer WITH PASSWORD = 'Viewer-1-Viewer'", "")
+    r.sql("CREATE USER viewer FOR LOGIN viewer")
+    for name in ("vfs", "waits", "latches", "schedulers"):
+        p = subprocess.run([os.path.join(BUILD, "fullrack"), name, "-S", r.address, "-U", "viewer", "-d", "t"],
+                           env=dict(r.env(), FULLRACK_PASSWORD="Viewer-1-Viewer"), capture_output=True, text=True, timeout=60)
+        equal(p.returncode, 1, name + ": exit status")
+        check("VIEW SERVER STATE" in p.stderr, "the right is named", p.stderr)
+    r.sql("GRANT VIEW SERVER STATE TO viewer", "")
+    p = subprocess.run([os.path.join(BUILD, "fullrack"), "waits", "--json", "-S", r.address, "-U", "viewer", "-d", "t"],
+                       env=dict(r.env(), FULLRACK_PASSWORD="Viewer-1-Viewer"), capture_output=True, text=True, timeout=60)
+    equal(p.returncode, 0, "with the right")
+
+
+if __name__ == "__main__":
+    main(tests_of(sys.modules[__name__]), "--schedulers", "3")
