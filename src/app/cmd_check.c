@@ -298,6 +298,10 @@ static fr_status check_sources(const struct fr_settings *s, const struct sources
             return fr_err_set(
                 err, FR_EARG,
                 "standard input (-) cannot be checked together with other sources");
+    if (fr_settings_is_given(s, "reject-table"))
+        return fr_err_set(err, FR_EARG,
+                          "--reject-table is for loads: check writes nothing to the "
+                          "database; -e FILE keeps the rejected rows");
     if (s->ddl_file != NULL && s->suggest_table)
         return fr_err_set(err, FR_EARG,
                           "--suggest-table makes a table, --ddl gives one: give one of "
@@ -314,6 +318,9 @@ int command_check(struct fr_settings *s, struct fr_arguments *args, struct fr_er
     fr_status st;
 
     catch_signals();
+    /* of a configuration file that is for loads, too */
+    free(s->load.reject_table);
+    s->load.reject_table = NULL;
     st = sources_expand(args->items + 1, args->count - 1, false, &list, err);
     if (st == FR_OK)
         st = check_sources(s, &list, err);

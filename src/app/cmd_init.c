@@ -5,6 +5,7 @@
 #include "db/statements.h"
 #include "db/table.h"
 #include "load/ledger.h"
+#include "load/reject_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,6 +74,8 @@ static fr_status ask_schedulers(const struct fr_connector *c, struct scheduler_l
      * so */
     if (c->settings->database != NULL)
         st = fr_ledger_create(s, &place, err);
+    if (st == FR_OK && c->settings->load.reject_table != NULL)
+        st = fr_reject_table_create(s, c->settings->load.reject_table, err);
     fr_sql_close(&s);
     return st;
 }

@@ -191,6 +191,8 @@ int command_load(struct fr_settings *s, struct fr_arguments *args, struct fr_err
     if (st == FR_OK)
         st = check_sources(s, &list, err);
     if (st == FR_OK)
+        st = cut_check_reject_table(s, err);
+    if (st == FR_OK)
         st = sources_check_repeated(&list, "nothing was loaded", err);
     if (st == FR_OK)
         st = fr_forkserver_start(s, &rack.forkserver, err);

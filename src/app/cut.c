@@ -1,6 +1,7 @@
 #include "app/cut.h"
 
 #include "base/log.h"
+#include "load/reject_table.h"
 #include "load/sniff.h"
 
 #include <stdio.h>
@@ -148,4 +149,19 @@ fr_status cut_check_reject_names(const struct cut *c, const char *error_file,
         free(names[i].name);
     free(names);
     return st;
+}
+
+fr_status cut_check_reject_table(const struct fr_settings *s, struct fr_err *err)
+{
+    const char *name = s->load.reject_table;
+
+    if (name == NULL)
+        return FR_OK;
+    if (s->load.ledger_choice != 0 && !s->quiet)
+        fr_log(
+            FR_LOG_WARN,
+            "--ledger off: rows, and rejected ones in %s, come at least once: where an "
+            "attempt is repeated they may be there twice",
+            name);
+    return fr_reject_table_check_name(name, err);
 }

@@ -32,4 +32,7 @@ void cut_free(struct cut *c);
 fr_status cut_check_reject_names(const struct cut *c, const char *error_file,
                                  struct fr_err *err);
 
+/* --reject-table is a table's name; says what it means without the ledger. */
+fr_status cut_check_reject_table(const struct fr_settings *s, struct fr_err *err);
+
 #endif

@@ -109,6 +109,7 @@ fr_status enqueue_check_sources(const struct enqueue *e, struct fr_err *err)
     if (s->load.truncate && s->load.ledger_choice != 0)
         return fr_err_set(err, FR_EARG,
                           "--truncate needs the ledger: not with --ledger off");
+    st = cut_check_reject_table(s, err);
     for (size_t i = 0; st == FR_OK && i < e->files->count; i++) {
         char *path = NULL;
 

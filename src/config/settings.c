@@ -64,6 +64,13 @@ const struct option_spec *option_find(const char *name, size_t n, unsigned group
     return NULL;
 }
 
+bool fr_settings_is_given(const struct fr_settings *s, const char *name)
+{
+    const struct option_spec *o = option_find(name, strlen(name), ~0u);
+
+    return o != NULL && s->given[o - option_table];
+}
+
 const struct option_spec *option_find_letter(char letter, unsigned groups)
 {
     for (size_t i = 0; i < option_count; i++)

@@ -131,6 +131,9 @@ struct fr_arguments {
 fr_status fr_settings_parse(struct fr_settings *s, unsigned groups, int argc, char **argv,
                             struct fr_arguments *positional, struct fr_err *err);
 
+/* By argv or the environment. */
+bool fr_settings_is_given(const struct fr_settings *s, const char *name);
+
 /* The options of the groups that are not at their default (never a password); NULL when
  * memory is short. */
 json_t *fr_settings_to_json(const struct fr_settings *s, unsigned groups);

@@ -12,7 +12,7 @@ libfrclient_a_SOURCES = \
 	src/db/statements.h
 nodist_libfrclient_a_SOURCES = src/db/statements.c
 
-SQL_SCRIPT_FILES = sql/control_tables.sql sql/control_jobs.sql sql/control_procedures.sql sql/control_admin.sql sql/ledger.sql
+SQL_SCRIPT_FILES = sql/control_tables.sql sql/control_jobs.sql sql/control_procedures.sql sql/control_admin.sql sql/ledger.sql sql/reject_table.sql
 SQL_STATEMENT_FILES = \
 	sql/statements/session_options.sql \
 	sql/statements/table_object.sql \
@@ -32,6 +32,7 @@ SQL_STATEMENT_FILES = \
 	sql/statements/ledger_truncate.sql \
 	sql/statements/ledger_heads.sql \
 	sql/statements/ledger_ranges.sql \
+	sql/statements/reject_table_rights.sql \
 	sql/statements/queue_tasks.sql \
 	sql/statements/active_tasks.sql \
 	sql/statements/job_differences.sql \

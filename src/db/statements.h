@@ -23,6 +23,7 @@ extern const char fr_stmt_ledger_close[];
 extern const char fr_stmt_ledger_truncate[];
 extern const char fr_stmt_ledger_heads[];
 extern const char fr_stmt_ledger_ranges[];
+extern const char fr_stmt_reject_table_rights[];
 extern const char fr_stmt_queue_tasks[];
 extern const char fr_stmt_active_tasks[];
 extern const char fr_stmt_job_differences[];
@@ -47,5 +48,6 @@ extern const char fr_script_control_jobs[];
 extern const char fr_script_control_procedures[];
 extern const char fr_script_control_admin[];
 extern const char fr_script_ledger[];
+extern const char fr_script_reject_table[];
 
 #endif

@@ -72,6 +72,8 @@ void loader_drop_batch(struct loader *l)
         (*l->session)->lost = true;
     l->in_transaction = false;
     l->now = l->head;
+    if (l->reject_table != NULL)
+        fr_reject_table_forget(l->reject_table);
     if (*l->session != NULL && (*l->session)->lost)
         fr_sql_close(l->session);
 }
@@ -97,7 +99,30 @@ static fr_status finish_bulk(struct loader *l, struct fr_err *err)
                           " that were sent; the batch is rolled back",
                           copied, l->batch_rows);
     }
+    l->batch_rows = 0;
     return FR_OK;
+}
+
+/* The stream's end, and the rejects behind it: over this session both cannot go at once.
+ */
+static fr_status finish_copies(struct loader *l, struct fr_err *err)
+{
+    fr_status st = finish_bulk(l, err);
+
+    if (st != FR_OK || l->reject_table == NULL ||
+        fr_reject_table_is_empty(l->reject_table))
+        return st;
+    st = begin_transaction(l, err);
+    return st == FR_OK
+               ? fr_reject_table_send(l->reject_table, l->job->engine, *l->session, err)
+               : st;
+}
+
+fr_status loader_pass_rejects(struct loader *l, struct fr_err *err)
+{
+    bool may_end = l->source.can_reread && l->job->options->batch_rows != 0;
+
+    return may_end ? loader_commit_batch(l, false, err) : finish_copies(l, err);
 }
 
 /* End the batch here: everything up to l->offset becomes durable, or none of it. */
@@ -109,7 +134,7 @@ fr_status loader_commit_batch(struct loader *l, bool last, struct fr_err *err)
     l->now.next_row = l->row;
     l->now.trimmed = l->trimmed_before + (int64_t)fr_plan_trimmed_values(l->plan);
     l->now.done = last;
-    st = finish_bulk(l, err);
+    st = finish_copies(l, err);
     if (st == FR_OK && l->reject != NULL) {
         st = fr_reject_sync(l->reject, err);
         l->now.reject_bytes = (int64_t)fr_reject_bytes(l->reject);
@@ -131,7 +156,6 @@ fr_status loader_commit_batch(struct loader *l, bool last, struct fr_err *err)
     l->in_transaction = l->in_doubt = false;
     l->now.batches = l->head.batches + 1;
     l->head = l->now;
-    l->batch_rows = 0;
     l->batch_start = l->offset;
     loader_publish_committed(l);
     observe_scheduler(l);

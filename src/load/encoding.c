@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { BYTES = 256 };
+enum { BYTES = 256, ENCODED_BYTES = 4096 };
 
 struct fr_recoder {
     iconv_t iconv;
@@ -261,4 +261,27 @@ fr_status fr_encoder_open(const struct fr_encoding *e, struct fr_recoder **out,
                           struct fr_err *err)
 {
     return open_recoder(e->name, "UTF-8", out, err);
+}
+
+fr_status fr_encode_text(struct fr_recoder *r, const char *p, size_t n, fr_encoded_fn put,
+                         void *ctx, struct fr_err *err)
+{
+    bool ended = false;
+
+    while (!ended) {
+        char encoded[ENCODED_BYTES], *out = encoded;
+        size_t room = sizeof encoded;
+        enum fr_recoded got = fr_recode(r, &p, &n, &out, &room);
+        fr_status st;
+
+        if (got == FR_RECODED_ALL)
+            got = fr_recode_end(r, &out, &room);
+        if (got == FR_RECODED_BAD || got == FR_RECODED_CUT)
+            return FR_EDATA;
+        ended = got == FR_RECODED_ALL;
+        st = put(ctx, encoded, sizeof encoded - room, err);
+        if (st != FR_OK)
+            return st;
+    }
+    return FR_OK;
 }

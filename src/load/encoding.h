@@ -77,6 +77,14 @@ enum fr_recoded {
 /* Moves *in, *n behind what was taken and *out, *room behind what was written. */
 enum fr_recoded fr_recode(struct fr_recoder *r, const char **in, size_t *n, char **out,
                           size_t *room);
+/*
+ * A whole text through an encoder, in pieces to put, whose error ends it.  FR_EDATA: it
+ * cannot be written in the encoding; err is left to the caller.
+ */
+typedef fr_status (*fr_encoded_fn)(void *ctx, const char *p, size_t n,
+                                   struct fr_err *err);
+fr_status fr_encode_text(struct fr_recoder *r, const char *p, size_t n, fr_encoded_fn put,
+                         void *ctx, struct fr_err *err);
 /* At the end of a text: what was held back (a letter that a mark may follow), and the
  * initial state again. */
 enum fr_recoded fr_recode_end(struct fr_recoder *r, char **out, size_t *room);

@@ -167,6 +167,22 @@ static fr_status open_source(struct loader *l, struct fr_err *err)
     return FR_OK;
 }
 
+static fr_status open_reject_table(struct loader *l, struct fr_err *err)
+{
+    const struct fr_reject_load load = {.load_id = l->job->key.load_id,
+                                        .range_start = l->job->key.range_start,
+                                        .source = l->job->source,
+                                        .target = l->table->display,
+                                        .host = l->job->host};
+    fr_status st =
+        fr_reject_table_open(*l->session, l->job->options->reject_table,
+                             l->table->object_id, &load, &l->reject_table, err);
+
+    return st == FR_OK
+               ? fr_reject_table_set_encoding(l->reject_table, &l->source.encoding, err)
+               : st;
+}
+
 static fr_status load_from_head(struct loader *l, struct fr_err *err)
 {
     const struct fr_load_options *o = l->job->options;
@@ -184,6 +200,8 @@ static fr_status load_from_head(struct loader *l, struct fr_err *err)
                             (uint64_t)l->head.rejected, &l->reject, err);
     if (st == FR_OK && l->reject != NULL)
         st = fr_reject_set_encoding(l->reject, &l->source.encoding, err);
+    if (st == FR_OK && o->reject_table != NULL)
+        st = open_reject_table(l, err);
     if (st == FR_OK)
         st = loader_start_reader(l, &l->opened, l->offset, &l->reader, err);
     if (st == FR_OK && first_reading)
@@ -353,6 +371,7 @@ fr_status fr_load_attempt(const struct fr_load_job *given, struct fr_sql **sessi
     fr_reader_stop(&l.reader);
     fr_source_close(&l.opened);
     fr_reject_close(&l.reject);
+    fr_reject_table_close(&l.reject_table);
     fr_plan_free(&l.plan);
     fr_table_free(&described);
     free(l.fields);

@@ -51,6 +51,7 @@ struct fr_load_job {
     const char *table;                /* as the user wrote it */
     const struct fr_table *described; /* NULL: the server is asked for it */
     const struct fr_load_options *options;
+    const char *host; /* this machine's name, for the rejects' table */
     const struct fr_bulk_engine *engine;
     struct fr_head_key key;
     int64_t epoch;              /* > 0: of a queue's claim; 0: made by the ledger */

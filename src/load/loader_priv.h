@@ -8,6 +8,7 @@
 #include "load/plan.h"
 #include "load/reader.h"
 #include "load/reject.h"
+#include "load/reject_table.h"
 
 struct loader {
     const struct fr_load_job *job;
@@ -17,6 +18,7 @@ struct loader {
     struct fr_plan *plan;
     struct fr_reader *reader;
     struct fr_reject *reject;
+    struct fr_reject_table *reject_table;
     struct fr_field *fields;
     char *header; /* the header row, for the reject file; owned, NULL = none */
     size_t header_bytes;
@@ -64,6 +66,9 @@ void loader_note_quotes(struct loader *l, const struct fr_record *rec);
 void loader_publish_committed(struct loader *l);
 fr_status loader_begin_bulk(struct loader *l, struct fr_err *err);
 void loader_drop_batch(struct loader *l);
+/* More rejects are kept than memory is for: the batch ends early; where it must not, they
+ * go into their table and the batch goes on. */
+fr_status loader_pass_rejects(struct loader *l, struct fr_err *err);
 fr_status loader_commit_batch(struct loader *l, bool last, struct fr_err *err);
 fr_status loader_ask_ledger(struct loader *l, struct fr_err *err);
 

@@ -1,5 +1,6 @@
 libfrclient_a_SOURCES += \
 	src/load/options.c src/load/options.h src/load/throttle.c src/load/throttle.h \
+	src/load/reject_table.c src/load/reject_table.h \
 	src/load/split.c src/load/terminator.c src/load/split.h src/load/block.h \
 	src/load/convert.c src/load/convert.h \
 	src/load/convert_number.c \

@@ -32,6 +32,7 @@ void fr_load_options_free(struct fr_load_options *o)
     free(o->encoding);
     free(o->decimal);
     free(o->error_file);
+    free(o->reject_table);
     free(o->load_id_column);
     free(o->hint);
     free(o->ledger_table);

@@ -67,6 +67,7 @@ struct fr_load_options {
     int64_t batch_rows; /* FR_BATCH_ROWS_AUTO, 0 = the whole task in one transaction */
     int64_t max_errors;
     char *error_file;
+    char *reject_table; /* NULL = none */
     char *load_id_column; /* gets the load id; NULL = none */
     char *hint;           /* NULL or "auto", "none", or hints as INSERT BULK has them */
     int64_t trailing_blanks; /* enum fr_blanks */

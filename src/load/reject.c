@@ -14,8 +14,6 @@
 
 #define NOTES_SUFFIX ".json"
 
-enum { ENCODED_BYTES = 4096 };
-
 struct fr_reject {
     char *path;
     struct fr_encoding encoding;
@@ -234,44 +232,27 @@ static fr_status add_note(struct fr_reject *r, const struct fr_rejected_row *row
     return FR_OK;
 }
 
-static fr_status write_rows(struct fr_reject *r, const char *p, size_t n,
-                            struct fr_err *err)
+static fr_status write_rows(void *ctx, const char *p, size_t n, struct fr_err *err)
 {
+    struct fr_reject *r = ctx;
+
     if (fwrite(p, 1, n, r->rows) != n)
         return file_error(r, "", err);
     r->bytes += n;
     return FR_OK;
 }
 
-static fr_status write_encoded(struct fr_reject *r, const char *in, size_t left,
-                               struct fr_err *err)
-{
-    bool ended = false;
-
-    while (!ended) {
-        char encoded[ENCODED_BYTES], *out = encoded;
-        size_t room = sizeof encoded;
-        enum fr_recoded got = fr_recode(r->encoder, &in, &left, &out, &room);
-        fr_status st;
-
-        if (got == FR_RECODED_ALL)
-            got = fr_recode_end(r->encoder, &out, &room);
-        if (got == FR_RECODED_BAD || got == FR_RECODED_CUT)
-            return fr_err_set(err, FR_EDATA,
-                              "cannot be written in the source's encoding %s",
-                              r->encoding.name);
-        ended = got == FR_RECODED_ALL;
-        st = write_rows(r, encoded, sizeof encoded - room, err);
-        if (st != FR_OK)
-            return st;
-    }
-    return FR_OK;
-}
-
 static fr_status write_text(struct fr_reject *r, const char *p, size_t n,
                             struct fr_err *err)
 {
-    return r->encoder == NULL ? write_rows(r, p, n, err) : write_encoded(r, p, n, err);
+    fr_status st = r->encoder == NULL
+                       ? write_rows(r, p, n, err)
+                       : fr_encode_text(r->encoder, p, n, write_rows, r, err);
+
+    return st != FR_EDATA ? st
+                          : fr_err_set(err, FR_EDATA,
+                                       "cannot be written in the source's encoding %s",
+                                       r->encoding.name);
 }
 
 /* What stands in front of the first row, so that the file is read as its source is. */

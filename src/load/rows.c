@@ -156,6 +156,12 @@ static fr_status reject_row(struct loader *l, const struct fr_record *rec,
         if (st != FR_OK)
             return st;
     }
+    if (l->reject_table != NULL) {
+        fr_status st = fr_reject_table_add(l->reject_table, &row, err);
+
+        if (st != FR_OK)
+            return st;
+    }
     if (l->now.rejected > l->job->options->max_errors)
         return row_failed(l, bad, err);
     if (l->job->on_reject != NULL && l->now.rejected - l->head.rejected <= REJECTS_TOLD &&
@@ -363,6 +369,9 @@ fr_status loader_load_rows(struct loader *l, struct fr_err *err)
         l->row++;
         if (st == FR_OK && batch_is_full(l))
             st = loader_commit_batch(l, false, err);
+        else if (st == FR_OK && l->reject_table != NULL &&
+                 fr_reject_table_is_full(l->reject_table))
+            st = loader_pass_rejects(l, err);
     }
     return st;
 }

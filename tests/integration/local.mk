@@ -17,6 +17,7 @@ INTEGRATION_TESTS = \
 	tests/integration/test_observe.py \
 	tests/integration/test_phases.py \
 	tests/integration/test_queue.py \
+	tests/integration/test_rejects.py \
 	tests/integration/test_run.py \
 	tests/integration/test_runfile.py \
 	tests/integration/test_scale.py \

@@ -67,6 +67,23 @@ def test_long_field(r):
                     within(peak, rows, FIELD_MIB * max(1, factor), "%s, %s of %d MiB %s into %s" % (engine, name, FIELD_MIB, form, kind))
 
 
+def test_rejects_of_one_transaction(r):
+    """Into a table: only some are kept until they go there.  And a long row among them."""
+    path = os.path.join(r.dir, "bad.txt")
+    n = FIELD_MIB * MIB // 3
+    with open(path, "wb") as f:
+        for i in range(n // 200 * 2):
+            f.write(b"x%d\t%s\n" % (i, b"y" * 180))
+        f.write(b"x\t%s\n" % (b"z" * n))
+    for engine, rows in (("wire", 1), ("bcp", 3)):
+        r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v varchar(200) NULL)")
+        r.sql("DROP TABLE IF EXISTS dbo.rej")
+        peak, d = load(r, "--engine", engine, "dbo.t", path, "-b", "0", "-m", "1000000", "--reject-table", "dbo.rej", "--format", "delimited")
+        equal(d["rejected"], n // 200 * 2 + 1, "rejected")
+        within(peak, rows, FIELD_MIB / 3, "%s, rejects into a table" % engine)
+    os.unlink(path)
+
+
 def test_slow_server(r):
     """It stands still nine tenths of the time; nothing gathers before it."""
     r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v varchar(200) NULL)")

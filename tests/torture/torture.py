@@ -5,7 +5,7 @@
 
 Each scenario is made from one seed, which is printed when it fails: `--seed S --scenarios 1` runs it alone.  What is
 checked in the end: every row exactly once (count, sum and distinct keys, file by file; what a reset task had loaded
-before is known from its closed ledger head), reject files byte for byte, every queue row, `fullrack verify`, and that
+before is known from its closed ledger head), reject files byte for byte, the rejects' table, every queue row, `fullrack verify`, and that
 no scheduler claim is left over.
 """
 import argparse, collections, gzip, json, os, random, signal, subprocess, sys, time, traceback
@@ -95,6 +95,7 @@ class Scenario:
         self.may_double = key == ""
         rack.fresh("CREATE TABLE dbo.t (f int NOT NULL, a bigint NOT NULL%s, v varchar(60) NULL)" % key)
         rack.sql("IF OBJECT_ID(N'dbo.fullrack_ledger', N'U') IS NOT NULL DELETE FROM dbo.fullrack_ledger")
+        rack.sql("DROP TABLE IF EXISTS dbo.rej")
         rack.sql("UPDATE dbo.scheduler_use SET claim_token = NULL, worker = NULL, lease_until = NULL", "fullrack")
         for table in ("work_queue", "run", "ready", "worker", "job", "work_group", "work_group_need", "work_pending", "table_limit"):
             rack.sql("DELETE FROM dbo." + table, "fullrack")
@@ -106,7 +107,7 @@ class Scenario:
         # few rows of a file are many ranges of it
         self.split = rng.choice([[], [], ["--split", str(rng.randint(2, 5))], ["--split", "64K"]])
         self.options = ["-t", "|", *self.split, "-b", str(rng.choice([20, 20, 50, 137, 400, 5000])), "-m", "1000000",
-                        *self.engine]
+                        "--reject-table", "dbo.rej", *self.engine]
 
     def add(self):
         rejects = os.path.join(self.rack.dir, "f.tbl.bad")
@@ -322,6 +323,21 @@ class Scenario:
         doc = self.rack.json("verify")
         equal(doc["differences"], [], "verify")
 
+    def check_reject_table(self):
+        """Of every head, as many rows as it says, each once; of those that are done, the bad rows as they stood."""
+        heads = {r[:2]: r[2:] for r in self.rack.sql("SELECT load_id, range_start, rows_rejected, state FROM dbo.fullrack_ledger")}
+        rows, texts = collections.defaultdict(list), collections.defaultdict(list)
+        for load_id, start, number, source, row in self.rack.sql(
+                "SELECT load_id, range_start, row_number, source, row_bytes FROM dbo.rej ORDER BY source, range_start, row_number"):
+            rows[load_id, start].append(number)
+            if heads[load_id, start][1] == "done":
+                texts[source].append(row.decode())
+        for head, (rejected, _) in heads.items():
+            equal((len(rows[head]), len(set(rows[head]))), (rejected, rejected), "rows in the rejects' table of %s from byte %d" % head)
+        for f in self.files:
+            equal("".join(texts[f.path]), "".join(f.bad), "the rejects' table of " + f.path)
+        SUMMARY["rows in the rejects' table"] += sum(len(r) for r in rows.values())
+
     def check_claims(self):
         # the claims of killed workers end with their leases; the next run sweeps them
         wait_until("every lease is over", 30, lambda: sql_count(
@@ -339,6 +355,7 @@ class Scenario:
             self.torture()
             self.drain()
             self.check_end()
+            self.check_reject_table()
             self.check_claims()
         finally:
             self.thaw_workers()
@@ -470,7 +487,7 @@ class JobScenario(Scenario):
         self.path = os.path.join(rack.dir, "job.json")
         with open(self.path, "w") as out:
             json.dump({"field-terminator": "|", "batch-rows": int(self.options[self.options.index("-b") + 1]), "max-errors": 1000000,
-                       "max-attempts": 1000, "error-file": "f.tbl.bad", "server": self.server(),
+                       "max-attempts": 1000, "error-file": "f.tbl.bad", "reject-table": "dbo.rej", "server": self.server(),
                        "tables": [self.entry(t) for t in rng.sample(sorted(self.tables), len(self.tables))]}, out)
 
     def server(self):
