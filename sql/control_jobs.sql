@@ -85,10 +85,10 @@ BEGIN
         WHERE g.job_id = @job_id AND g.state = 'open'
           AND NOT EXISTS (SELECT 1 FROM dbo.work_pending AS p WHERE p.group_id = g.group_id);
         SET @changed = @changed + @@ROWCOUNT;
-        /* a phase behind a step of its table that begins anew is run again */
+        /* a phase, or a bring-in, behind a step of its table that begins anew is run again */
         UPDATE g SET state = 'waiting'
         FROM dbo.work_group AS g
-        WHERE g.job_id = @job_id AND g.role IN ('before', 'after') AND g.state IN ('done', 'failed', 'cancelled')
+        WHERE g.job_id = @job_id AND g.role IN ('before', 'bring-in', 'after') AND g.state IN ('done', 'failed', 'cancelled')
           AND EXISTS (SELECT 1 FROM dbo.work_group_need AS n JOIN dbo.work_group AS e ON e.group_id = n.needs_group_id
                       WHERE n.group_id = g.group_id AND e.target_table = g.target_table AND e.state IN ('waiting', 'open'));
         SET @woken = @@ROWCOUNT;
@@ -97,7 +97,7 @@ BEGIN
         FROM dbo.work_group AS g
         WHERE g.job_id = @job_id AND g.role = 'on-failure' AND g.state NOT IN ('waiting', 'open')
           AND EXISTS (SELECT 1 FROM dbo.work_group AS e
-                      WHERE e.job_id = @job_id AND e.target_table = g.target_table AND e.role IN ('before', 'load', 'after')
+                      WHERE e.job_id = @job_id AND e.target_table = g.target_table AND e.role IN ('before', 'load', 'bring-in', 'after')
                         AND e.state IN ('waiting', 'open'));
         SET @woken = @woken + @@ROWCOUNT;
         UPDATE g SET state = 'waiting'
@@ -121,7 +121,7 @@ BEGIN
                 last_error = NULL
             FROM dbo.work_queue AS q JOIN dbo.work_group AS g ON g.group_id = q.group_id
             WHERE g.job_id = @job_id AND g.state = 'waiting'
-              AND (q.blocked_by IS NOT NULL OR (q.kind = 'query' AND q.state IN ('done', 'failed', 'skipped')));
+              AND (q.blocked_by IS NOT NULL OR (q.kind <> 'load' AND q.state IN ('done', 'failed', 'skipped')));
             INSERT INTO dbo.work_pending (task_id, group_id, limit_id, step, priority)
             SELECT q.task_id, q.group_id, q.limit_id, 0, q.priority
             FROM dbo.work_queue AS q JOIN dbo.work_group AS g ON g.group_id = q.group_id
@@ -143,7 +143,7 @@ BEGIN
             SET @changed = @changed + 1;
             UPDATE q
             SET state = 'cancelled', blocked_by = g.blocked_by, end_time = SYSUTCDATETIME(),
-                last_error = N'not run: ' + CASE WHEN c.role = 'load' THEN N'the load' ELSE c.role + N' ' + CONVERT(nvarchar(10), c.number) END
+                last_error = N'not run: ' + CASE WHEN c.role IN ('load', 'bring-in') THEN N'the ' + c.role ELSE c.role + N' ' + CONVERT(nvarchar(10), c.number) END
                     + N' of ' + c.target_table + CASE WHEN c.state = 'failed' THEN N' failed' ELSE N' was cancelled' END
                     + COALESCE(N' (task ' + CONVERT(nvarchar(20), (SELECT MIN(f.task_id) FROM dbo.work_queue AS f
                                                                    WHERE f.group_id = c.group_id AND f.state = c.state)) + N')', N'')
@@ -166,16 +166,16 @@ BEGIN
         /* the table's steps are over: on-failure is for what was begun and did not end well */
         UPDATE g
         SET state = CASE WHEN EXISTS (SELECT 1 FROM dbo.work_group AS e
-                                      WHERE e.job_id = @job_id AND e.target_table = g.target_table AND e.role IN ('before', 'load', 'after')
+                                      WHERE e.job_id = @job_id AND e.target_table = g.target_table AND e.role IN ('before', 'load', 'bring-in', 'after')
                                         AND e.state <> 'done')
                           AND EXISTS (SELECT 1 FROM dbo.work_group AS e JOIN dbo.work_queue AS q ON q.group_id = e.group_id
-                                      WHERE e.job_id = @job_id AND e.target_table = g.target_table AND e.role IN ('before', 'load', 'after')
+                                      WHERE e.job_id = @job_id AND e.target_table = g.target_table AND e.role IN ('before', 'load', 'bring-in', 'after')
                                         AND q.epoch > 0)
                          THEN 'open' ELSE 'skipped' END
         FROM dbo.work_group AS g
         WHERE g.job_id = @job_id AND g.role = 'on-failure' AND g.number = 1 AND g.state = 'waiting'
           AND NOT EXISTS (SELECT 1 FROM dbo.work_group AS e
-                          WHERE e.job_id = @job_id AND e.target_table = g.target_table AND e.role IN ('before', 'load', 'after')
+                          WHERE e.job_id = @job_id AND e.target_table = g.target_table AND e.role IN ('before', 'load', 'bring-in', 'after')
                             AND e.state IN ('waiting', 'open'));
         SET @changed = @changed + @@ROWCOUNT;
         UPDATE g SET state = 'skipped'

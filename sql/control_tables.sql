@@ -42,7 +42,7 @@ CREATE TABLE dbo.work_queue (
     is_done AS (CASE WHEN state = 'done' THEN 1 ELSE 0 END),
     is_failed AS (CASE WHEN state = 'failed' THEN 1 ELSE 0 END),
     kind varchar(12) NOT NULL CONSTRAINT df_work_queue_kind DEFAULT 'load'
-        CONSTRAINT ck_work_queue_kind CHECK (kind IN ('load', 'bulk_insert', 'query', 'backup')),
+        CONSTRAINT ck_work_queue_kinds CHECK (kind IN ('load', 'bulk_insert', 'query', 'backup', 'bring_in')),
     source nvarchar(2000) NOT NULL,
     source_key bigint NOT NULL,
     range_start bigint NOT NULL CONSTRAINT df_work_queue_range_start DEFAULT 0,
@@ -220,8 +220,8 @@ IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.job')
 CREATE INDEX ix_job_name ON dbo.job (name_key);
 GO
 /*
- * In the order of their tables and within a table of its steps: before 1, 2, ..., load, after 1, 2, ...; then on-failure 1, 2,
- * ..., finally 1, 2, ...  blocked: something that it needs failed; skipped: on-failure where nothing did.
+ * In the order of their tables and within a table of its steps: before 1, 2, ..., load, bring-in, after 1, 2, ...; then
+ * on-failure 1, 2, ..., finally 1, 2, ...  blocked: something that it needs failed; skipped: on-failure where nothing did.
  */
 IF OBJECT_ID(N'dbo.work_group', N'U') IS NULL
 CREATE TABLE dbo.work_group (
@@ -229,7 +229,7 @@ CREATE TABLE dbo.work_group (
     job_id bigint NOT NULL,
     target_table nvarchar(400) NOT NULL,
     role varchar(10) NOT NULL
-        CONSTRAINT ck_work_group_role CHECK (role IN ('before', 'load', 'after', 'on-failure', 'finally')),
+        CONSTRAINT ck_work_group_roles CHECK (role IN ('before', 'load', 'bring-in', 'after', 'on-failure', 'finally')),
     number int NOT NULL,
     state varchar(10) NOT NULL CONSTRAINT df_work_group_state DEFAULT 'waiting'
         CONSTRAINT ck_work_group_state CHECK (state IN ('waiting', 'open', 'done', 'failed', 'cancelled', 'blocked', 'skipped')),
@@ -274,4 +274,22 @@ CREATE INDEX ix_work_pending_limit ON dbo.work_pending (limit_id, step, priority
 GO
 IF NOT EXISTS (SELECT 1 FROM dbo.control_version WHERE version = 4)
 INSERT INTO dbo.control_version (version) VALUES (4);
+GO
+/* Version 5.  bring_in: the task behind the loads of a staged group, which brings their rows into the table. */
+IF OBJECT_ID(N'dbo.ck_work_queue_kind', N'C') IS NOT NULL
+ALTER TABLE dbo.work_queue DROP CONSTRAINT ck_work_queue_kind;
+GO
+IF OBJECT_ID(N'dbo.ck_work_queue_kinds', N'C') IS NULL
+ALTER TABLE dbo.work_queue ADD CONSTRAINT ck_work_queue_kinds
+    CHECK (kind IN ('load', 'bulk_insert', 'query', 'backup', 'bring_in'));
+GO
+IF OBJECT_ID(N'dbo.ck_work_group_role', N'C') IS NOT NULL
+ALTER TABLE dbo.work_group DROP CONSTRAINT ck_work_group_role;
+GO
+IF OBJECT_ID(N'dbo.ck_work_group_roles', N'C') IS NULL
+ALTER TABLE dbo.work_group ADD CONSTRAINT ck_work_group_roles
+    CHECK (role IN ('before', 'load', 'bring-in', 'after', 'on-failure', 'finally'));
+GO
+IF NOT EXISTS (SELECT 1 FROM dbo.control_version WHERE version = 5)
+INSERT INTO dbo.control_version (version) VALUES (5);
 GO

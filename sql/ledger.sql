@@ -41,3 +41,21 @@ CREATE TABLE dbo.fullrack_truncation (
     CONSTRAINT pk_fullrack_truncation PRIMARY KEY (truncate_group, target_object_id)
 );
 GO
+/*
+ * Version 3: tables of `--stage`, one row each, made for a load (a range of one) beside its target.  brought_at comes
+ * with the rows, in the transaction that brings all of a group in; dropped_at when the table is gone.
+ */
+IF OBJECT_ID(N'dbo.fullrack_staging', N'U') IS NULL
+CREATE TABLE dbo.fullrack_staging (
+    load_id uniqueidentifier NOT NULL,
+    range_start bigint NOT NULL,
+    stage_group uniqueidentifier NOT NULL,
+    stage_table nvarchar(300) NOT NULL,
+    target_object_id int NOT NULL,
+    target_create_date datetime2(3) NOT NULL,
+    made_at datetime2(3) NOT NULL CONSTRAINT df_fullrack_staging_made_at DEFAULT SYSUTCDATETIME(),
+    brought_at datetime2(3) NULL,
+    dropped_at datetime2(3) NULL,
+    CONSTRAINT pk_fullrack_staging PRIMARY KEY (stage_group, load_id, range_start)
+);
+GO

@@ -4,6 +4,7 @@
 #include "app/enqueue.h"
 #include "app/open.h"
 #include "app/runjob.h"
+#include "control/job.h"
 #include "rack/result.h"
 
 #include <stdio.h>
@@ -30,26 +31,53 @@ static fr_status refuse_known(const struct enqueue *e, const struct fr_added_tas
                       e->cut.source_count == 1 ? "" : ": nothing was queued");
 }
 
-static fr_status queue_tasks(struct fr_control *control, const struct enqueue *e,
-                             json_t *added, struct fr_err *err)
+/* The loads, and what brings their rows in when all of them are done: a job of its own.
+ */
+static fr_status queue_staged(struct fr_control *control, const struct enqueue *e,
+                              struct run_job *job, struct fr_added_task *got,
+                              bool *all_added, struct fr_err *err)
 {
-    struct fr_added_task *got = calloc(e->cut.count + 1, sizeof *got);
+    const struct fr_new_group groups[] = {
+        {.role = "load", .number = 1, .tasks = e->tasks, .task_count = e->cut.count},
+        {.role = "bring-in", .number = 1, .tasks = &e->bring_in, .task_count = 1}};
+    const struct fr_new_table table = {
+        .table = e->table, .groups = groups, .group_count = 2};
+    char name[FR_GUID_TEXT_BYTES + 16];
+    struct fr_new_job new_job = {
+        .name = name, .server = e->settings->server, .tables = &table, .table_count = 1};
+
+    snprintf(name, sizeof name, "stage %s", e->group);
+    return fr_job_add(control, &new_job, &job->job_id, got, all_added, err);
+}
+
+static fr_status queue_tasks(struct fr_control *control, const struct enqueue *e,
+                             struct run_job *job, json_t *added, struct fr_err *err)
+{
+    struct fr_added_task *got = calloc(e->cut.count + 2, sizeof *got);
     bool all_added = false;
     fr_status st;
 
     if (got == NULL)
         return fr_err_set(err, FR_ENOMEM, "no memory for the tasks");
-    st = fr_queue_add(control, e->tasks, e->cut.count, got, &all_added, err);
+    if (e->bring_in.kind != NULL)
+        st = queue_staged(control, e, job, got, &all_added, err);
+    else
+        st = fr_queue_add(control, e->tasks, e->cut.count, got, &all_added, err);
     if (st == FR_OK && !all_added)
         st = refuse_known(e, got, err);
     if (st == FR_OK)
         enqueue_result(e, got, added);
+    if (st == FR_OK && e->bring_in.kind != NULL)
+        json_array_append_new(added, json_pack("{s:I, s:s, s:s, s:s}", "task_id",
+                                               (json_int_t)got[e->cut.count].task_id,
+                                               "kind", e->bring_in.kind, "source",
+                                               e->bring_in.source, "table", e->table));
     free(got);
     return st;
 }
 
 static fr_status add_table(struct fr_settings *s, const struct fr_arguments *args,
-                           json_t *added, struct fr_err *err)
+                           struct run_job *job, json_t *added, struct fr_err *err)
 {
     struct fr_connector c = {0};
     struct fr_control *control = NULL;
@@ -73,7 +101,7 @@ static fr_status add_table(struct fr_settings *s, const struct fr_arguments *arg
     if (st == FR_OK)
         st = enqueue_make_tasks(&e, &look, err);
     if (st == FR_OK)
-        st = queue_tasks(control, &e, added, err);
+        st = queue_tasks(control, &e, job, added, err);
     look_close(&look);
     enqueue_free(&e);
     fr_control_close(&control);
@@ -120,7 +148,7 @@ int command_add(struct fr_settings *s, struct fr_arguments *args, struct fr_err 
                         "add needs TABLE FILE..., or --from FILE (try fullrack add "
                         "--help)");
     else
-        st = add_table(s, args, added, err);
+        st = add_table(s, args, &job, added, err);
     if (st == FR_OK)
         print_added(s, &job, added);
     json_decref(added);

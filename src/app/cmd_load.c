@@ -28,7 +28,7 @@ static fr_status check_sources(const struct fr_settings *s, const struct sources
     if (s->resume != NULL &&
         (strlen(s->resume) != 36 || strspn(s->resume, "0123456789abcdefABCDEF-") != 36))
         return fr_err_set(err, FR_EARG, "--resume %s: not a load id", s->resume);
-    if (s->resume != NULL && s->load.truncate)
+    if (s->resume != NULL && s->load.truncate && !s->load.stage)
         return fr_err_set(
             err, FR_EARG,
             "--truncate would take out what load %s has committed: --resume "
@@ -37,7 +37,7 @@ static fr_status check_sources(const struct fr_settings *s, const struct sources
     if ((s->resume != NULL || s->load.truncate) && s->load.ledger_choice != 0)
         return fr_err_set(err, FR_EARG, "%s needs the ledger: not with --ledger off",
                           s->resume != NULL ? "--resume" : "--truncate");
-    return FR_OK;
+    return stage_check_options(&s->load, err);
 }
 
 /* The heads of one source in the ledger against the parts it is loaded in now. */
@@ -141,7 +141,7 @@ static fr_status check_resume(const struct fr_settings *s,
                         "%s.%s; without --resume it is loaded from its first row",
                         s->resume, load->count == 1 ? load->sources[0] : "these files",
                         key.place.schema, key.place.table);
-    if (st == FR_OK && all_done)
+    if (st == FR_OK && all_done && !s->load.stage)
         fr_log(FR_LOG_WARN, "load %s was finished before: nothing is left to load",
                s->resume);
     fr_sql_close(&session);

@@ -120,7 +120,7 @@ static fr_status open_target(struct admin *a, const struct fr_queued_task *t,
 
 static bool is_phase(const struct fr_queued_task *t)
 {
-    return strcmp(t->kind, "query") == 0;
+    return strcmp(t->kind, "load") != 0; /* or a bring-in, which is one, too */
 }
 
 /* What cleans up behind a table: the queue itself says when it is run. */

@@ -165,3 +165,16 @@ fr_status cut_check_reject_table(const struct fr_settings *s, struct fr_err *err
             name);
     return fr_reject_table_check_name(name, err);
 }
+
+fr_status stage_check_options(const struct fr_load_options *o, struct fr_err *err)
+{
+    if (o->stage && o->ledger_choice != 0)
+        return fr_err_set(err, FR_EARG,
+                          "--stage needs the ledger: not with --ledger off");
+    if (o->stage && o->no_check)
+        return fr_err_set(
+            err, FR_EARG,
+            "--stage brings rows in by INSERT, which checks constraints and "
+            "fires triggers: not with --no-check");
+    return FR_OK;
+}

@@ -35,4 +35,7 @@ fr_status cut_check_reject_names(const struct cut *c, const char *error_file,
 /* --reject-table is a table's name; says what it means without the ledger. */
 fr_status cut_check_reject_table(const struct fr_settings *s, struct fr_err *err);
 
+/* What --stage does not go with. */
+fr_status stage_check_options(const struct fr_load_options *o, struct fr_err *err);
+
 #endif

@@ -94,6 +94,7 @@ void enqueue_free(struct enqueue *e)
     for (size_t i = 0; e->options != NULL && i < e->cut.count; i++)
         free(e->options[i]);
     free(e->options);
+    free(e->bring_in_options);
     free(e->tasks);
     cut_free(&e->cut);
     json_decref(e->formats);
@@ -110,6 +111,8 @@ fr_status enqueue_check_sources(const struct enqueue *e, struct fr_err *err)
         return fr_err_set(err, FR_EARG,
                           "--truncate needs the ledger: not with --ledger off");
     st = cut_check_reject_table(s, err);
+    if (st == FR_OK)
+        st = stage_check_options(&s->load, err);
     for (size_t i = 0; st == FR_OK && i < e->files->count; i++) {
         char *path = NULL;
 
@@ -210,25 +213,56 @@ static void make_absolute(json_t *options, const char *name, const char *path)
     free(whole);
 }
 
-/* NULL when memory is short.  Where a worker writes its rejects depends on the task's
- * number, which the queue gives. */
-static char *options_text(const struct fr_settings *s, const struct fr_rack_part *part)
+/* NULL when memory is short; part NULL: of a bring-in.  Where a worker writes its rejects
+ * depends on the task's number, which the queue gives. */
+static char *options_text(const struct enqueue *e, const struct fr_rack_part *part)
 {
+    const struct fr_settings *s = e->settings;
     struct fr_settings with = *s;
     char *text = NULL;
     json_t *o;
 
-    with.load = *part->options;
+    if (part != NULL)
+        with.load = *part->options;
     o = fr_settings_to_json(&with, FR_GROUP_LOAD);
     if (o != NULL) {
         make_absolute(o, "error-file", s->load.error_file);
         make_absolute(o, "format-file", s->load.format_file);
-        if (part->range_mark[0] != '\0')
+        if (part != NULL && part->range_mark[0] != '\0')
             json_object_set_new(o, "range-mark", json_string(part->range_mark));
+        if (s->load.stage) {
+            json_object_set_new(o, "stage-group", json_string(e->group));
+            json_object_set_new(o, "stage-tasks", json_integer((json_int_t)e->cut.count));
+        }
         text = json_dumps(o, JSON_COMPACT);
     }
     json_decref(o);
     return text;
+}
+
+static fr_status make_bring_in(struct enqueue *e, const struct look *l,
+                               struct fr_err *err)
+{
+    const struct fr_settings *s = e->settings;
+
+    if (!s->load.stage || e->cut.count == 0)
+        return FR_OK;
+    e->bring_in_options = options_text(e, NULL);
+    if (e->bring_in_options == NULL)
+        return fr_err_set(err, FR_ENOMEM, "no memory for the tasks");
+    e->bring_in = (struct fr_new_task){
+        .kind = "bring_in",
+        .source = "bring-in",
+        .server = s->server,
+        .database = l->database,
+        .table = e->table,
+        .options = e->bring_in_options,
+        .range_end = -1,
+        .priority = s->priority,
+        .max_attempts = s->max_attempts,
+        .again = true,
+    };
+    return FR_OK;
 }
 
 fr_status enqueue_make_tasks(struct enqueue *e, const struct look *l, struct fr_err *err)
@@ -245,7 +279,7 @@ fr_status enqueue_make_tasks(struct enqueue *e, const struct look *l, struct fr_
     for (size_t i = 0; i < e->cut.count; i++) {
         const struct fr_rack_part *part = &e->cut.parts[i];
 
-        e->options[i] = options_text(s, part);
+        e->options[i] = options_text(e, part);
         if (e->options[i] == NULL)
             return fr_err_set(err, FR_ENOMEM, "no memory for the tasks");
         e->tasks[i] = (struct fr_new_task){
@@ -264,7 +298,7 @@ fr_status enqueue_make_tasks(struct enqueue *e, const struct look *l, struct fr_
             .max_active = s->max_per_table,
         };
     }
-    return FR_OK;
+    return make_bring_in(e, l, err);
 }
 
 size_t enqueue_count_known(const struct enqueue *e, const struct fr_added_task *got)

@@ -29,8 +29,10 @@ struct enqueue {
     struct fr_table *described;    /* owned; NULL = not looked at */
     json_t *formats;               /* what --format auto found, by source; owned */
     struct cut cut;
-    struct fr_new_task *tasks; /* owned, cut.count of them */
-    char **options;            /* owned: what the tasks borrow */
+    struct fr_new_task *tasks;   /* owned, cut.count of them */
+    char **options;              /* owned: what the tasks borrow */
+    struct fr_new_task bring_in; /* of --stage: what follows on them; else no kind */
+    char *bring_in_options;      /* owned */
     char group[FR_GUID_TEXT_BYTES];
 };
 

@@ -252,6 +252,11 @@ static void make_loads(struct queuer *q, struct job_table *t)
     t->groups[t->group_count++] = (struct fr_new_group){
         .role = "load", .number = 1, .tasks = t->e.tasks, .task_count = t->e.cut.count};
     q->task_count += t->e.cut.count;
+    if (t->e.bring_in.kind == NULL)
+        return;
+    t->groups[t->group_count++] = (struct fr_new_group){
+        .role = "bring-in", .number = 1, .tasks = &t->e.bring_in, .task_count = 1};
+    q->task_count++;
 }
 
 static size_t place_of(const struct queuer *q, size_t index)
@@ -272,7 +277,7 @@ static fr_status make_groups(struct queuer *q, struct job_table *t, struct fr_er
     for (size_t role = 0; role < FR_RUN_ROLES; role++)
         phases += given->phases[role].count;
     t->phases = calloc(phases + 1, sizeof *t->phases);
-    t->groups = calloc(phases + 1, sizeof *t->groups);
+    t->groups = calloc(phases + 2, sizeof *t->groups); /* loads and bring-in */
     t->needs = calloc(given->need_count + 1, sizeof *t->needs);
     if (t->phases == NULL || t->groups == NULL || t->needs == NULL)
         return fr_err_set(err, FR_ENOMEM, "no memory for the tasks");
@@ -330,10 +335,11 @@ static void add_results(const struct queuer *q, json_t *added)
             if (group->tasks == t->e.tasks)
                 enqueue_result(&t->e, got, added);
             else
-                json_array_append_new(
-                    added, json_pack("{s:I, s:s, s:s, s:s}", "task_id",
-                                     (json_int_t)got->task_id, "kind", "query", "source",
-                                     group->tasks->source, "table", t->e.table));
+                json_array_append_new(added, json_pack("{s:I, s:s, s:s, s:s}", "task_id",
+                                                       (json_int_t)got->task_id, "kind",
+                                                       group->tasks->kind, "source",
+                                                       group->tasks->source, "table",
+                                                       t->e.table));
             got += group->task_count;
         }
     }

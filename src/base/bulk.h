@@ -181,6 +181,7 @@ struct fr_bulk_target {
     const struct fr_column *columns;
     size_t column_count;
     const bool *is_sent; /* per column: the file gives it a value */
+    bool is_stage;       /* the table lacks computed and identity columns */
     struct fr_bulk_options options;
 };
 

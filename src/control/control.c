@@ -12,7 +12,7 @@
 #define FR_CONTROL_SCHEMA "fullrack"
 enum { MAX_SCRIPT_BYTES = 1 << 18 };
 /* The last version sql/control_tables.sql makes. */
-enum { CONTROL_VERSION = 4 };
+enum { CONTROL_VERSION = 5 };
 /* Sweeping takes the claim's index before the row, the end of a task the row before it.
  */
 enum { DEADLOCK_VICTIM = 1205, DEADLOCK_TRIES = 5, IDLE_CHECK_MS = 2000 };

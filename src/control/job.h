@@ -1,11 +1,11 @@
 /*
  * job.h - a run file's tasks in the queue: groups of them that wait for one another.
  *
- * A table's steps, in the order before 1, 2, ..., load, after 1, 2, ..., each wait for
- * all earlier ones; its first step waits for the tables that it depends on; on-failure
- * is run where a step that was begun did not end well, and finally when the table and
- * all that it depends on, also indirectly, are over, well or not.  The procedures of
- * sql/control_jobs.sql open, block and skip groups as tasks end.
+ * A table's steps, in the order before 1, 2, ..., load, bring-in, after 1, ..., each wait
+ * for all earlier ones; its first step waits for the tables that it depends on;
+ * on-failure is run where a step that was begun did not end well, and finally when the
+ * table and all that it depends on, also indirectly, are over, well or not.  The
+ * procedures of sql/control_jobs.sql open, block and skip groups as tasks end.
  */
 #ifndef FR_CONTROL_JOB_H
 #define FR_CONTROL_JOB_H
@@ -13,7 +13,7 @@
 #include "control/queue.h"
 
 struct fr_new_group {
-    const char *role; /* before, load, after, on-failure, finally */
+    const char *role; /* before, load, bring-in, after, on-failure, finally */
     int number;       /* of the role, from 1 */
     const struct fr_new_task *tasks;
     size_t task_count;

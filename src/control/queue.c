@@ -2,6 +2,7 @@
 
 #include "base/num.h"
 #include "control/control_priv.h"
+#include "db/statements.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -276,6 +277,19 @@ fr_status fr_queue_read_sql(struct fr_control *c, const struct fr_task *t,
     return fr_control_run(c,
                           "SELECT sql_text FROM dbo.work_queue WHERE task_id = @task_id",
                           params, 1, take_sql, out, err);
+}
+
+fr_status fr_queue_read_truncation(struct fr_control *c, const struct fr_task *t,
+                                   char out[FR_GUID_TEXT_BYTES], struct fr_err *err)
+{
+    struct fr_sql_param params[] = {fr_sql_in_i64("@task_id", t->task_id)};
+    struct fr_sql_one one = {0};
+    fr_status st = fr_control_run(c, fr_stmt_stage_truncation, params, 1, fr_sql_take_one,
+                                  &one, err);
+
+    snprintf(out, FR_GUID_TEXT_BYTES, "%s",
+             one.found && one.values[0] != NULL ? one.values[0] : "");
+    return st;
 }
 
 fr_status fr_queue_renew(struct fr_control *c, const struct fr_task *t, int64_t lease_s,

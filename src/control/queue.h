@@ -61,6 +61,9 @@ fr_status fr_queue_claim(struct fr_control *c, const struct fr_claimer *who,
 /* The SQL of a claimed query, added to out. */
 fr_status fr_queue_read_sql(struct fr_control *c, const struct fr_task *t,
                             struct fr_buf *out, struct fr_err *err);
+/* Of a claimed bring-in: the group for which its table is emptied, "" = none. */
+fr_status fr_queue_read_truncation(struct fr_control *c, const struct fr_task *t,
+                                   char out[FR_GUID_TEXT_BYTES], struct fr_err *err);
 /* rows, bytes_read: committed so far; -1 = not yet known. */
 fr_status fr_queue_renew(struct fr_control *c, const struct fr_task *t, int64_t lease_s,
                          int64_t rows, int64_t bytes_read, bool *alive,

@@ -317,6 +317,7 @@ static fr_status set_options(struct bcp_copy *c, const struct fr_bulk_options *o
 static fr_status start(struct bcp_copy *c, const struct fr_bulk_target *t,
                        struct fr_err *err)
 {
+    int number = 0;
     fr_status st;
 
     fr_db_sink_clear(c->sink);
@@ -326,12 +327,15 @@ static fr_status start(struct bcp_copy *c, const struct fr_bulk_target *t,
     for (size_t i = 0; st == FR_OK && i < t->column_count; i++) {
         const struct fr_column *col = &t->columns[i];
 
-        /* db-lib leaves these out by itself, but still numbers them */
-        if (col->computed || (col->identity && !t->options.keep_identity))
+        bool is_left_out = col->computed || (col->identity && !t->options.keep_identity);
+
+        /* db-lib leaves these out by itself, but still numbers them where they are */
+        number += is_left_out && t->is_stage ? 0 : 1;
+        if (is_left_out)
             continue;
         if (rules[col->type].host_type == 0) /* xml without a value: db-lib sends NULL */
             continue;
-        st = prepare_column(c, t, i, (int)i + 1, err);
+        st = prepare_column(c, t, i, number, err);
     }
     return st;
 }

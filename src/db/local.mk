@@ -33,6 +33,14 @@ SQL_STATEMENT_FILES = \
 	sql/statements/ledger_heads.sql \
 	sql/statements/ledger_ranges.sql \
 	sql/statements/reject_table_rights.sql \
+	sql/statements/stage_look.sql \
+	sql/statements/stage_truncation.sql \
+	sql/statements/stage_note.sql \
+	sql/statements/stage_defaults.sql \
+	sql/statements/stage_heaps.sql \
+	sql/statements/stage_brought.sql \
+	sql/statements/stage_leftovers.sql \
+	sql/statements/stage_dropped.sql \
 	sql/statements/queue_tasks.sql \
 	sql/statements/active_tasks.sql \
 	sql/statements/job_differences.sql \

@@ -255,6 +255,7 @@ fr_status fr_check_run(const struct fr_check *c, size_t *longest,
 
     options.ledger_choice = 1; /* off: nothing is kept of a check */
     options.truncate = false;
+    options.stage = false;
     memset(result, 0, sizeof *result);
     st = fr_load_attempt(&job, &sql, &r, err);
     /* of an attempt that failed the result has what was committed: nothing is, here */

@@ -1,4 +1,4 @@
-#include "load/ledger.h"
+#include "load/ledger_priv.h"
 
 #include "base/buf.h"
 #include "db/script.h"
@@ -49,34 +49,37 @@ fr_status fr_ledger_place_parse(const char *text, struct fr_ledger_place *out,
     return FR_OK;
 }
 
-/* The ledger's SQL with the table's own names; target: quoted, "" where none stands in
- * it.  *out is the caller's to free. */
-static fr_status localize(const char *sql, const struct fr_ledger_place *place,
+fr_status ledger_localize(const char *sql, const struct fr_ledger_place *place,
                           const char *target, struct fr_buf *out, struct fr_err *err)
 {
     char ledger[2 * FR_LEDGER_NAME_BYTES + 8], marks[2 * FR_LEDGER_NAME_BYTES + 32];
-    char mark[FR_LEDGER_NAME_BYTES + 16];
+    char stages[2 * FR_LEDGER_NAME_BYTES + 32];
+    char mark[FR_LEDGER_NAME_BYTES + 16], stage[FR_LEDGER_NAME_BYTES + 16];
     bool is_usual = strcmp(place->table, "fullrack_ledger") == 0;
     const struct fr_sql_name names[] = {
-        {"dbo.fullrack_ledger", ledger}, {"dbo.fullrack_truncation", marks},
-        {"dbo.target_table", target},    {"fullrack_ledger", place->table},
-        {"fullrack_truncation", mark},
+        {"dbo.fullrack_ledger", ledger},   {"dbo.fullrack_truncation", marks},
+        {"dbo.fullrack_staging", stages},  {"dbo.target_table", target},
+        {"fullrack_ledger", place->table}, {"fullrack_truncation", mark},
+        {"fullrack_staging", stage},
     };
 
     snprintf(mark, sizeof mark, "%s%s", is_usual ? "fullrack" : place->table,
              "_truncation");
+    snprintf(stage, sizeof stage, "%s%s", is_usual ? "fullrack" : place->table,
+             "_staging");
     snprintf(ledger, sizeof ledger, "[%s].[%s]", place->schema, place->table);
+    snprintf(stages, sizeof stages, "[%s].[%s]", place->schema, stage);
     snprintf(marks, sizeof marks, "[%s].[%s]", place->schema, mark);
     fr_buf_init(out, MAX_STATEMENT_BYTES);
     return fr_sql_rename(sql, names, sizeof names / sizeof names[0], out, err);
 }
 
-static fr_status run_ledger_sql(struct fr_sql *s, const struct fr_ledger_place *place,
-                                const char *sql, struct fr_sql_param *params,
-                                size_t count, struct fr_sql_one *one, struct fr_err *err)
+fr_status ledger_run(struct fr_sql *s, const struct fr_ledger_place *place,
+                     const char *sql, struct fr_sql_param *params, size_t count,
+                     struct fr_sql_one *one, struct fr_err *err)
 {
     struct fr_buf text;
-    fr_status st = localize(sql, place, "", &text, err);
+    fr_status st = ledger_localize(sql, place, "", &text, err);
 
     if (st == FR_OK)
         st = fr_sql_run_params(s, fr_buf_text(&text), params, count,
@@ -85,21 +88,32 @@ static fr_status run_ledger_sql(struct fr_sql *s, const struct fr_ledger_place *
     return st;
 }
 
-static fr_status ledger_exists(struct fr_sql *s, const struct fr_ledger_place *place,
-                               bool *exists, struct fr_err *err)
+/* All of its tables, or (only_heads) the one that it began with. */
+static fr_status find_ledger(struct fr_sql *s, const struct fr_ledger_place *place,
+                             bool only_heads, bool *exists, struct fr_err *err)
 {
-    static const char look[] =
+    static const char look_for_heads[] =
+        "SELECT 1 WHERE OBJECT_ID(N'dbo.fullrack_ledger', N'U') IS NOT NULL";
+    static const char look_for_all[] =
         "SELECT 1 WHERE OBJECT_ID(N'dbo.fullrack_ledger', N'U') IS NOT NULL"
-        " AND OBJECT_ID(N'dbo.fullrack_truncation', N'U') IS NOT NULL";
+        " AND OBJECT_ID(N'dbo.fullrack_truncation', N'U') IS NOT NULL"
+        " AND OBJECT_ID(N'dbo.fullrack_staging', N'U') IS NOT NULL";
+    const char *look = only_heads ? look_for_heads : look_for_all;
     struct fr_sql_one one = {0};
     struct fr_buf text;
-    fr_status st = localize(look, place, "", &text, err);
+    fr_status st = ledger_localize(look, place, "", &text, err);
 
     if (st == FR_OK)
         st = fr_sql_run(s, fr_buf_text(&text), fr_sql_take_one, &one, err);
     fr_buf_free(&text);
     *exists = st == FR_OK && one.found;
     return st == FR_OK ? FR_OK : fr_err_wrap(err, "looking for the ledger");
+}
+
+static fr_status ledger_exists(struct fr_sql *s, const struct fr_ledger_place *place,
+                               bool *exists, struct fr_err *err)
+{
+    return find_ledger(s, place, false, exists, err);
 }
 
 static fr_status may_not_make(const struct fr_ledger_place *place, struct fr_err *err)
@@ -123,7 +137,7 @@ fr_status fr_ledger_create(struct fr_sql *s, const struct fr_ledger_place *place
     fr_status st = ledger_exists(s, place, &exists, err);
 
     if (st == FR_OK && !exists)
-        st = localize(fr_script_ledger, place, "", &script, err);
+        st = ledger_localize(fr_script_ledger, place, "", &script, err);
     /* other workers may make it in the same moment, one of its tables after the other */
     for (int tries = 1; st == FR_OK && !exists; tries++) {
         st = fr_script_run(s, fr_buf_text(&script), &why);
@@ -151,7 +165,7 @@ fr_status fr_ledger_truncate_once(struct fr_sql *s, const struct fr_ledger_place
         fr_sql_in_int("@target_object_id", t->object_id),
     };
     struct fr_buf text;
-    fr_status st = localize(fr_stmt_ledger_truncate, place, t->table, &text, err);
+    fr_status st = ledger_localize(fr_stmt_ledger_truncate, place, t->table, &text, err);
 
     if (st == FR_OK)
         st = fr_sql_run_params(s, fr_buf_text(&text), params, 2, NULL, NULL, err);
@@ -247,9 +261,9 @@ static fr_status try_take_over(struct fr_sql *s, const struct fr_head_key *key,
     };
 
     memset(one, 0, sizeof *one);
-    return run_ledger_sql(s, &key->place,
-                          epoch > 0 ? fr_stmt_ledger_take_over : fr_stmt_ledger_resume,
-                          params, epoch > 0 ? 3 : 2, one, err);
+    return ledger_run(s, &key->place,
+                      epoch > 0 ? fr_stmt_ledger_take_over : fr_stmt_ledger_resume,
+                      params, epoch > 0 ? 3 : 2, one, err);
 }
 
 static fr_status insert_head(struct fr_sql *s, const struct fr_head_key *key,
@@ -270,8 +284,8 @@ static fr_status insert_head(struct fr_sql *s, const struct fr_head_key *key,
          .type = FR_SQL_DATETIME,
          .text = id->object_create_date},
     };
-    fr_status st = run_ledger_sql(s, &key->place, fr_stmt_ledger_insert, params,
-                                  sizeof params / sizeof params[0], NULL, err);
+    fr_status st = ledger_run(s, &key->place, fr_stmt_ledger_insert, params,
+                              sizeof params / sizeof params[0], NULL, err);
 
     /* another made it in the same moment; the take-over that follows decides */
     if (st == FR_EDB && err != NULL && err->server_number == DUPLICATE_KEY)
@@ -286,11 +300,11 @@ fr_status fr_ledger_read_ranges(struct fr_sql *s, const struct fr_ledger_place *
     struct fr_sql_param params[] = {fr_sql_in_guid("@load_id", load_id)};
     struct fr_buf text;
     bool exists = false;
-    fr_status st = ledger_exists(s, place, &exists, err);
+    fr_status st = find_ledger(s, place, true, &exists, err);
 
     if (st != FR_OK || !exists)
         return st;
-    st = localize(fr_stmt_ledger_ranges, place, "", &text, err);
+    st = ledger_localize(fr_stmt_ledger_ranges, place, "", &text, err);
     if (st == FR_OK)
         st = fr_sql_run_params(s, fr_buf_text(&text), params, 1, row, ctx, err);
     fr_buf_free(&text);
@@ -302,11 +316,15 @@ fr_status fr_ledger_read_all(struct fr_sql *s, const struct fr_ledger_place *pla
 {
     struct fr_buf text;
     bool exists = false;
-    fr_status st = ledger_exists(s, place, &exists, err);
+    fr_status st = find_ledger(s, place, true, &exists, err);
 
     if (st != FR_OK || !exists)
         return st;
-    st = localize(fr_stmt_ledger_heads, place, "", &text, err);
+    /* one of an earlier version lacks a table that the heads are looked at with */
+    st = fr_ledger_create(s, place, err);
+    if (st != FR_OK)
+        return st;
+    st = ledger_localize(fr_stmt_ledger_heads, place, "", &text, err);
     if (st == FR_OK)
         st = fr_sql_run(s, fr_buf_text(&text), row, ctx, err);
     fr_buf_free(&text);
@@ -323,8 +341,7 @@ static fr_status why_not(struct fr_sql *s, const struct fr_head_key *key, int64_
         fr_sql_in_i64("@range_start", key->range_start),
     };
     struct fr_sql_one one = {0};
-    fr_status st =
-        run_ledger_sql(s, &key->place, fr_stmt_ledger_head, params, 2, &one, err);
+    fr_status st = ledger_run(s, &key->place, fr_stmt_ledger_head, params, 2, &one, err);
 
     if (st != FR_OK)
         return fr_err_wrap(err, "ledger");
@@ -395,7 +412,7 @@ fr_status fr_ledger_step(struct fr_sql *s, const struct fr_head_key *key,
         after->next_offset, after->next_row, after->rows, after->rejected, after->skipped,
         after->reject_bytes, after->trimmed, after->done ? "done" : "open");
     fr_buf_add_str(&text, fr_stmt_ledger_step);
-    st = localize(fr_buf_text(&text), &key->place, "", &local, err);
+    st = ledger_localize(fr_buf_text(&text), &key->place, "", &local, err);
     if (text.failed)
         st = fr_err_set(err, FR_ENOMEM, "no memory for the ledger's step");
     if (st == FR_OK)
@@ -426,7 +443,7 @@ fr_status fr_ledger_hold(struct fr_sql *s, const struct fr_head_key *key,
     fr_status st = fr_sql_run(s, "BEGIN TRANSACTION", NULL, NULL, err);
 
     if (st == FR_OK)
-        st = run_ledger_sql(s, &key->place, fr_stmt_ledger_hold, params, 4, &one, err);
+        st = ledger_run(s, &key->place, fr_stmt_ledger_hold, params, 4, &one, err);
     if (st == FR_OK && !one.found)
         st = fr_err_set(err, FR_EFENCED, "load %s: a newer worker owns it", key->load_id);
     if (st != FR_OK)
@@ -456,7 +473,7 @@ fr_status fr_ledger_close(struct fr_sql *s, const struct fr_head_key *key,
         fr_status st;
 
         memset(&one, 0, sizeof one);
-        st = run_ledger_sql(s, &key->place, fr_stmt_ledger_close, params, 4, &one, err);
+        st = ledger_run(s, &key->place, fr_stmt_ledger_close, params, 4, &one, err);
         /* a worker made it in the same moment (2627), or between the two statements */
         if (st == FR_EDB && err != NULL && err->server_number == DUPLICATE_KEY)
             continue;

@@ -2,6 +2,7 @@
 
 #include "load/layout.h"
 #include "load/ranges.h"
+#include "load/stage.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -76,7 +77,8 @@ static fr_status take_head(struct loader *l, const struct fr_head_identity *id,
     struct fr_truncation t = {group, l->table->quoted, l->table->object_id};
     fr_status st = FR_OK;
 
-    if (group != NULL && group[0] != '\0')
+    /* the rows of a staged load come into the table later, and its own with them */
+    if (group != NULL && group[0] != '\0' && !l->job->options->stage)
         st = fr_ledger_truncate_once(*l->session, &l->job->key.place, &t, err);
     if (st == FR_OK)
         st = fr_ledger_take_over(*l->session, &l->job->key, l->job->epoch, id, &l->head,
@@ -306,6 +308,28 @@ static void cut_rejects(struct loader *l)
     fr_sql_close(&asked);
 }
 
+/* With --stage the rows go into a table beside it; `settled` is as that has the columns.
+ */
+static fr_status enter_stage(struct loader *l, struct fr_load_options *settled,
+                             struct fr_table **staged, struct fr_err *err)
+{
+    struct fr_stage_load load = {.key = &l->job->key,
+                                 .group = settled->stage_group,
+                                 .keep_identity = settled->keep_identity};
+    fr_status st;
+
+    if (!settled->stage)
+        return FR_OK;
+    if (load.group == NULL || !l->ledger)
+        return fr_err_set(err, FR_EARG, "--stage: the task has no group, or no ledger");
+    st = fr_stage_open(*l->session, &load, l->table, staged, err);
+    if (st != FR_OK)
+        return st;
+    l->table = *staged;
+    settled->keep_identity = false;
+    return FR_OK;
+}
+
 fr_status fr_load_attempt(const struct fr_load_job *given, struct fr_sql **session,
                           struct fr_load_result *result, struct fr_err *err)
 {
@@ -318,7 +342,7 @@ fr_status fr_load_attempt(const struct fr_load_job *given, struct fr_sql **sessi
                        .ledger = job->options->ledger_choice == 0};
     uint64_t cpu = fr_clock_process_cpu_ns(), started_ms = fr_clock_ms();
     struct fr_head end = {0};
-    struct fr_table *described = NULL;
+    struct fr_table *described = NULL, *staged = NULL;
     bool in_doubt;
     fr_status st;
 
@@ -338,6 +362,8 @@ fr_status fr_load_attempt(const struct fr_load_job *given, struct fr_sql **sessi
     l.table = job->described != NULL ? job->described : described;
     if (st == FR_OK)
         st = job->engine->check(l.table->columns, l.table->column_count, err);
+    if (st == FR_OK)
+        st = enter_stage(&l, &settled, &staged, err);
     if (st == FR_OK)
         st = settle_options(&l, &settled, err);
     if (st == FR_OK)
@@ -373,6 +399,7 @@ fr_status fr_load_attempt(const struct fr_load_job *given, struct fr_sql **sessi
     fr_reject_close(&l.reject);
     fr_reject_table_close(&l.reject_table);
     fr_plan_free(&l.plan);
+    fr_table_free(&staged);
     fr_table_free(&described);
     free(l.fields);
     free(l.header);

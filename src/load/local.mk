@@ -28,7 +28,8 @@ libfrclient_a_SOURCES += \
 	src/load/direct_plain.c src/load/direct_avx2.c src/load/direct_avx512.c src/load/direct_vector.h src/load/digits.h \
 	src/load/calendar.c src/load/calendar.h \
 	src/load/reject.c src/load/reject.h \
-	src/load/ledger.c src/load/ledger.h \
+	src/load/ledger.c src/load/ledger.h src/load/ledger_priv.h \
+	src/load/stage.c src/load/stage_bring.c src/load/stage.h \
 	src/load/check.c src/load/check.h \
 	src/load/suggest.c src/load/suggest.h src/load/shape.c \
 	src/load/suggest_value.c src/load/suggest_value.h \

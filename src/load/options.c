@@ -37,6 +37,7 @@ void fr_load_options_free(struct fr_load_options *o)
     free(o->hint);
     free(o->ledger_table);
     free(o->range_mark);
+    free(o->stage_group);
     list_free(&o->nulls);
     list_free(&o->date_formats);
     fr_load_options_init(o);

@@ -75,6 +75,9 @@ struct fr_load_options {
     int64_t ledger_choice;   /* 0 = on, 1 = off */
     char *ledger_table;      /* SCHEMA.TABLE; NULL = dbo.fullrack_ledger */
     bool truncate;           /* empty the table before its first row */
+    bool stage;              /* load beside the table, bring all of it in at the end */
+    char *stage_group;       /* GUID of the tasks that are brought in together */
+    int64_t stage_tasks;     /* how many they are */
     char *range_mark; /* of a range: the file as it was when it was cut; NULL = whole */
     uint64_t max_field_bytes;
 };

@@ -300,6 +300,7 @@ void fr_plan_target(const struct fr_plan *p, struct fr_bulk_target *out)
                                    .columns = t->columns,
                                    .column_count = t->column_count,
                                    .is_sent = p->is_sent,
+                                   .is_stage = t->is_stage,
                                    .options = p->hints.options};
 }
 

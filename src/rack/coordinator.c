@@ -500,8 +500,8 @@ static fr_status open_loop(struct coordinator *c, struct fr_err *err)
 static fr_status spawn_all(struct coordinator *c, struct fr_err *err)
 {
     c->child_count = (size_t)c->settings->workers;
-    if (c->load != NULL && c->child_count > c->task_count)
-        c->child_count = c->task_count;
+    if (c->load != NULL && c->child_count > c->load->part_count)
+        c->child_count = c->load->part_count;
     c->children = calloc(c->child_count, sizeof *c->children);
     c->pin_wanted = calloc(c->child_count, sizeof *c->pin_wanted);
     if (c->children == NULL || c->pin_wanted == NULL)

@@ -64,6 +64,8 @@ struct load_task {
     json_t *options; /* owned */
     int attempts;
     enum { LOAD_WAITING, LOAD_ACTIVE, LOAD_OVER } state;
+    bool is_bring_in; /* of --stage: waits for all others */
+    int exit;         /* once it is over; 0 = well */
 };
 
 struct coordinator {

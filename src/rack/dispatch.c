@@ -19,12 +19,22 @@ static json_t *task_message(const struct coordinator *c, const struct load_task 
     const char *database = c->settings->database;
 
     return json_pack(
-        "{s:s, s:I, s:s, s:s, s:I, s:I, s:s, s:s, s:O, s:s, s:i}", "type", "task",
-        "task_id", (json_int_t)(t - c->tasks) + 1, "load_id", t->load_id, "source",
-        t->source, "range_start", (json_int_t)t->part->range_start, "range_end",
+        "{s:s, s:s, s:I, s:s, s:s, s:I, s:I, s:s, s:s, s:O, s:s, s:i}", "type", "task",
+        "kind", t->is_bring_in ? "bring_in" : "load", "task_id",
+        (json_int_t)(t - c->tasks) + 1, "load_id", t->load_id, "source", t->source,
+        "range_start", (json_int_t)t->part->range_start, "range_end",
         (json_int_t)t->part->range_end, "table", c->load->table, "database",
         database == NULL ? "" : database, "options", t->options, "truncate_group",
         c->settings->load.truncate ? c->result->load_id : "", "attempts", t->attempts);
+}
+
+/* Stands for the part of a bring-in, which reads no source. */
+static const struct fr_rack_part no_part = {
+    .path = "bring-in", .range_end = -1, .split_why = "", .range_mark = ""};
+
+static bool has_bring_in(const struct coordinator *c)
+{
+    return c->settings->load.stage;
 }
 
 /* A task must fit one message, and a worker's room for its texts. */
@@ -35,7 +45,7 @@ static fr_status check_length(const struct coordinator *c, const struct load_tas
     size_t limit = FR_TASK_TEXT_BYTES;
     size_t n = json_dumpb(t->options, NULL, 0, JSON_COMPACT) + strlen(t->source) +
                strlen(c->load->table) + (database == NULL ? 0 : strlen(database)) +
-               FR_GUID_TEXT_BYTES + 4;
+               FR_GUID_TEXT_BYTES + 4 + sizeof "bring_in";
 
     if (n <= limit) {
         json_t *m = task_message(c, t);
@@ -66,13 +76,20 @@ static fr_status task_options(struct coordinator *c, struct load_task *t,
 {
     struct fr_settings with = *c->settings;
 
-    with.load = *t->part->options;
+    if (!t->is_bring_in)
+        with.load = *t->part->options;
     t->options = fr_settings_to_json(&with, FR_GROUP_LOAD);
     if (t->options == NULL)
         return fr_err_set(err, FR_ENOMEM, "no memory for a task");
     if (t->part->range_mark[0] != '\0')
         json_object_set_new(t->options, "range-mark", json_string(t->part->range_mark));
-    if (c->task_count > 1 && c->settings->load.error_file != NULL) {
+    if (has_bring_in(c)) {
+        json_object_set_new(t->options, "stage-group", json_string(c->result->load_id));
+        json_object_set_new(t->options, "stage-tasks",
+                            json_integer((json_int_t)c->load->part_count));
+    }
+    if (!t->is_bring_in && c->load->part_count > 1 &&
+        c->settings->load.error_file != NULL) {
         char *path = NULL;
         fr_status st =
             fr_rack_reject_path(t->part, c->settings->load.error_file, &path, err);
@@ -122,7 +139,7 @@ void fr_rack_load_id(const struct fr_rack_load *load, size_t i, const char *comm
 
 fr_status dispatch_init(struct coordinator *c, struct fr_err *err)
 {
-    c->task_count = c->load->part_count;
+    c->task_count = c->load->part_count + (has_bring_in(c) ? 1 : 0);
     c->tasks = calloc(c->task_count, sizeof *c->tasks);
     if (c->tasks == NULL)
         return fr_err_set(err, FR_ENOMEM, "no memory for tasks");
@@ -135,9 +152,13 @@ fr_status dispatch_init(struct coordinator *c, struct fr_err *err)
         struct load_task *t = &c->tasks[i];
         fr_status st;
 
-        t->part = &c->load->parts[i];
+        t->is_bring_in = i == c->load->part_count;
+        t->part = t->is_bring_in ? &no_part : &c->load->parts[i];
         t->source = t->part->path;
-        fr_rack_load_id(c->load, t->part->source, c->result->load_id, t->load_id);
+        if (t->is_bring_in)
+            snprintf(t->load_id, sizeof t->load_id, "%s", c->result->load_id);
+        else
+            fr_rack_load_id(c->load, t->part->source, c->result->load_id, t->load_id);
         st = task_options(c, t, err);
         if (st != FR_OK)
             return st;
@@ -174,6 +195,35 @@ static void hand_out(struct child *child, size_t index)
     child_send(child, task_message(c, t));
 }
 
+static void give_up(struct coordinator *c, struct load_task *t, const char *why,
+                    int exit_status);
+
+/* A bring-in may begin when all loads are done; it will not where one has failed. */
+static bool may_begin(struct coordinator *c, struct load_task *t)
+{
+    char why[200];
+    size_t over = 0, failed = 0;
+    int exit_status = 0;
+
+    if (t->state != LOAD_WAITING || !t->is_bring_in)
+        return t->state == LOAD_WAITING;
+    for (size_t i = 0; i < c->load->part_count; i++) {
+        over += c->tasks[i].state == LOAD_OVER ? 1 : 0;
+        failed += c->tasks[i].state == LOAD_OVER && c->tasks[i].exit != 0 ? 1 : 0;
+        exit_status = exit_status == 0 ? c->tasks[i].exit : exit_status;
+    }
+    if (over < c->load->part_count)
+        return false;
+    if (failed == 0)
+        return true;
+    snprintf(why, sizeof why,
+             "%zu of %zu loads failed: nothing is brought into the table (--resume goes "
+             "on with them)",
+             failed, c->load->part_count);
+    give_up(c, t, why, exit_status);
+    return false;
+}
+
 /* Serve who asked, in order; when nothing can come any more, say so. */
 static void serve(struct coordinator *c)
 {
@@ -183,7 +233,7 @@ static void serve(struct coordinator *c)
 
         if (!child->wants_task || !child_is_alive(child) || c->stopping)
             continue;
-        while (t < c->task_count && c->tasks[t].state != LOAD_WAITING)
+        while (t < c->task_count && !may_begin(c, &c->tasks[t]))
             t++;
         if (t < c->task_count) {
             hand_out(child, t);
@@ -209,6 +259,15 @@ static void note_cut(const struct load_task *t, json_t *task_end)
         json_object_set_new(task_end, "split_why", fr_ipc_string(t->part->split_why));
 }
 
+static int exit_of(const json_t *task_end)
+{
+    int exit_status = (int)fr_ipc_number(task_end, "exit", 1);
+
+    if (strcmp(fr_ipc_text(task_end, "state"), "done") == 0)
+        return 0;
+    return exit_status == 0 ? 1 : exit_status;
+}
+
 void dispatch_done(struct child *child, json_t *task_end)
 {
     struct coordinator *c = child->c;
@@ -218,6 +277,7 @@ void dispatch_done(struct child *child, json_t *task_end)
         return;
     t = &c->tasks[child->task];
     t->state = LOAD_OVER;
+    t->exit = exit_of(task_end);
     child->task = -1;
     note_cut(t, task_end);
     fr_result_add(c->result, task_end);
@@ -227,13 +287,14 @@ void dispatch_done(struct child *child, json_t *task_end)
 static void give_up(struct coordinator *c, struct load_task *t, const char *why,
                     int exit_status)
 {
-    json_t *m =
-        json_pack("{s:s, s:s, s:I, s:s, s:s, s:i, s:o, s:i}", "load_id", t->load_id,
-                  "source", t->source, "range_start", (json_int_t)t->part->range_start,
-                  "table", c->load->table, "state", "failed", "attempts", t->attempts,
-                  "error", fr_ipc_string(why), "exit", exit_status);
+    json_t *m = json_pack(
+        "{s:s, s:s, s:s, s:I, s:s, s:s, s:i, s:o, s:i}", "load_id", t->load_id, "kind",
+        t->is_bring_in ? "bring_in" : "load", "source", t->source, "range_start",
+        (json_int_t)t->part->range_start, "table", c->load->table, "state", "failed",
+        "attempts", t->attempts, "error", fr_ipc_string(why), "exit", exit_status);
 
     t->state = LOAD_OVER;
+    t->exit = exit_status == 0 ? 1 : exit_status;
     if (t->part->range_end >= 0)
         json_object_set_new(m, "range_end", json_integer(t->part->range_end));
     note_cut(t, m);
@@ -241,11 +302,12 @@ static void give_up(struct coordinator *c, struct load_task *t, const char *why,
     json_decref(m);
 }
 
-static bool can_be_read_again(const char *source)
+static bool can_be_done_again(const struct load_task *t)
 {
     struct stat info;
 
-    return strcmp(source, "-") != 0 && stat(source, &info) == 0 && S_ISREG(info.st_mode);
+    return t->is_bring_in || (strcmp(t->source, "-") != 0 &&
+                              stat(t->source, &info) == 0 && S_ISREG(info.st_mode));
 }
 
 void dispatch_child_died(struct child *child, const char *why)
@@ -260,7 +322,7 @@ void dispatch_child_died(struct child *child, const char *why)
     t->state = LOAD_WAITING;
     /* the ledger knows what it had committed; without one, or with a stream, nothing may
      * be read twice */
-    if (t->attempts >= MAX_TASK_ATTEMPTS || !can_be_read_again(t->source) ||
+    if (t->attempts >= MAX_TASK_ATTEMPTS || !can_be_done_again(t) ||
         c->settings->load.ledger_choice != 0)
         give_up(c, t, why, 1);
     serve(c);

@@ -6,7 +6,8 @@ libfrclient_a_SOURCES += \
 	src/rack/keeper.c \
 	src/rack/pin.c \
 	src/rack/task.c \
-	src/rack/phase.c
+	src/rack/phase.c \
+	src/rack/bring.c
 libfrclient_a_SOURCES += \
 	src/rack/result.c src/rack/result.h \
 	src/rack/view.c src/rack/view.h \

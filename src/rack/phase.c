@@ -43,8 +43,31 @@ static fr_status check_transaction(struct fr_sql *s, struct fr_err *err)
     return st;
 }
 
-static fr_status run_script(struct worker *w, struct fr_sql *s, const char *sql,
-                            struct fr_load_result *r, struct fr_err *err)
+static fr_status run_script(struct worker *w, const struct fr_task *task,
+                            struct fr_sql *s, struct fr_load_result *r,
+                            struct fr_err *err)
+{
+    struct fr_buf sql;
+    fr_status st;
+
+    fr_buf_init(&sql, FR_PHASE_MAX_BYTES * 4);
+    st = fr_queue_read_sql(w->control, task, &sql, err);
+    s->message = take_message;
+    s->message_ctx = w;
+    s->changed_rows = 0;
+    if (st == FR_OK)
+        st = fr_script_run(s, fr_buf_text(&sql), err);
+    s->message = NULL;
+    r->rows = s->changed_rows;
+    if (st == FR_OK)
+        st = check_transaction(s, err);
+    fr_buf_free(&sql);
+    return st;
+}
+
+static fr_status run_counted(struct worker *w, const struct fr_task *task,
+                             struct fr_sql *s, worker_apart_fn run,
+                             struct fr_load_result *r, struct fr_err *err)
 {
     struct fr_counters before, spent;
     fr_status st;
@@ -52,14 +75,7 @@ static fr_status run_script(struct worker *w, struct fr_sql *s, const char *sql,
     r->spid = s->spid;
     w->counters.session = NULL; /* a load's figures are not these */
     (void)fr_counters_read(s, &before);
-    s->message = take_message;
-    s->message_ctx = w;
-    s->changed_rows = 0;
-    st = fr_script_run(s, sql, err);
-    s->message = NULL;
-    r->rows = s->changed_rows;
-    if (st == FR_OK)
-        st = check_transaction(s, err);
+    st = run(w, task, s, r, err);
     if (s->lost)
         return st;
     fr_counters_since(s, &before, &spent);
@@ -78,34 +94,38 @@ static void keep_session_alive(struct worker *w, uint64_t since_ms)
         worker_close_session(w);
 }
 
-fr_status worker_run_phase(struct worker *w, const struct fr_task *task,
-                           struct fr_load_result *r, struct fr_err *err)
+fr_status worker_run_apart(struct worker *w, const struct fr_task *task,
+                           worker_apart_fn run, struct fr_load_result *r,
+                           struct fr_err *err)
 {
-    const char *database = task->database;
+    const char *database = task->database[0] != '\0'       ? task->database
+                           : w->settings->database != NULL ? w->settings->database
+                                                           : "";
     uint64_t cpu_ns = fr_clock_process_cpu_ns(), started_ms = fr_clock_ms();
     struct fr_sql *s = NULL;
-    struct fr_buf sql;
     fr_status st;
 
-    fr_buf_init(&sql, FR_PHASE_MAX_BYTES * 4);
     r->can_retry = true;
     r->engine = w->engine->name;
-    st = fr_queue_read_sql(w->control, task, &sql, err);
-    if (st == FR_OK)
-        st = fr_connector_phase(&w->connector, w->engine,
-                                database[0] == '\0' ? NULL : database, &s, err);
+    st = fr_connector_phase(&w->connector, w->engine,
+                            database[0] == '\0' ? NULL : database, &s, err);
     if (st == FR_OK) {
         w->encrypted = fr_connector_is_encrypted(w->engine, s);
         atomic_store(&w->target_spid, s->spid);
-        st = run_script(w, s, fr_buf_text(&sql), r, err);
+        st = run_counted(w, task, s, run, r, err);
         atomic_store(&w->target_spid, w->session == NULL ? 0 : w->session->spid);
     }
     fr_sql_close(&s);
-    fr_buf_free(&sql);
     keep_session_alive(w, started_ms);
     r->duration_ms = (int64_t)(fr_clock_ms() - started_ms);
     r->client_cpu_ms = (int64_t)((fr_clock_process_cpu_ns() - cpu_ns) / 1000000);
     r->scheduler_id = atomic_load(&w->progress.scheduler_id);
     r->scheduler_moves = atomic_load(&w->progress.scheduler_moves);
     return st;
+}
+
+fr_status worker_run_phase(struct worker *w, const struct fr_task *task,
+                           struct fr_load_result *r, struct fr_err *err)
+{
+    return worker_run_apart(w, task, run_script, r, err);
 }

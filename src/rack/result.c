@@ -41,10 +41,16 @@ void fr_result_add(struct fr_result *r, json_t *task_end)
     json_array_append(r->tasks, task_end);
 }
 
-/* SQL of a run file; the rows it changed are none that were loaded. */
+static bool is_bring_in(const json_t *task)
+{
+    return strcmp(fr_ipc_text(task, "kind"), "bring_in") == 0;
+}
+
+/* SQL of a run file, or a bring-in: its rows are none that were loaded, or were counted
+ * when they were. */
 static bool is_phase(const json_t *task)
 {
-    return strcmp(fr_ipc_text(task, "kind"), "query") == 0;
+    return strcmp(fr_ipc_text(task, "kind"), "query") == 0 || is_bring_in(task);
 }
 
 void fr_result_totals(const struct fr_result *r, struct fr_result_totals *out)
@@ -62,7 +68,7 @@ void fr_result_totals(const struct fr_result *r, struct fr_result_totals *out)
         out->failed += strcmp(state, "failed") == 0 ? 1 : 0;
         out->client_cpu_ms += fr_ipc_number(t, "client_cpu_ms", 0);
         if (is_phase(t)) {
-            out->phases++;
+            *(is_bring_in(t) ? &out->bring_ins : &out->phases) += 1;
             continue;
         }
         out->rows += fr_ipc_number(t, "rows", 0);
@@ -221,6 +227,9 @@ void fr_result_print(const struct fr_result *r, FILE *out)
         fprintf(out, ", %lld not finished", (long long)t.other);
     if (t.phases > 0)
         fprintf(out, " (%lld phase%s among them)", (long long)t.phases, plural(t.phases));
+    if (t.bring_ins > 0)
+        fprintf(out, " (%lld bring-in%s among them)", (long long)t.bring_ins,
+                plural(t.bring_ins));
     fprintf(out, "; %s row%s loaded", fr_num_grouped((uint64_t)t.rows, rows, sizeof rows),
             plural(t.rows));
     if (t.rejected > 0)

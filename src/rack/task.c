@@ -82,21 +82,27 @@ static const struct fr_bulk_engine *choose_engine(struct worker *w, int64_t choi
     return engine;
 }
 
-/* Asked between the take-over of the ledger's head and the first row. */
-static fr_status confirm_lease(void *ctx, struct fr_err *err)
+fr_status worker_confirm_lease(struct worker *w, const struct fr_task *task,
+                               struct fr_err *err)
 {
-    struct attempt *a = ctx;
-    struct worker *w = a->w;
     bool alive = true;
     fr_status st;
 
     if (w->control == NULL || !w->feeds_from_queue)
         return FR_OK;
-    st = fr_queue_renew(w->control, a->task, w->settings->lease_s, -1, -1, &alive, err);
+    st = fr_queue_renew(w->control, task, w->settings->lease_s, -1, -1, &alive, err);
     if (st == FR_OK && !alive)
         return fr_err_set(err, FR_EFENCED, "the lease of task %lld was lost",
-                          (long long)a->task->task_id);
+                          (long long)task->task_id);
     return st;
+}
+
+/* Asked between the take-over of the ledger's head and the first row. */
+static fr_status confirm_lease(void *ctx, struct fr_err *err)
+{
+    struct attempt *a = ctx;
+
+    return worker_confirm_lease(a->w, a->task, err);
 }
 
 static void tell_reject(void *ctx, const char *text)
@@ -450,6 +456,8 @@ static fr_status run_kind(struct worker *w, struct fr_task *task,
         return load_task(w, task, r, err);
     if (strcmp(task->kind, "query") == 0)
         return worker_run_phase(w, task, r, err);
+    if (strcmp(task->kind, "bring_in") == 0)
+        return worker_bring_in(w, task, r, err);
     return fr_err_set(err, FR_EARG, "this program runs no tasks of kind %s", task->kind);
 }
 
@@ -465,9 +473,10 @@ static void say_end(const struct worker *w, const struct fr_task *task,
         fr_log(FR_LOG_ERROR, "task %lld (%s%s) %s: %s", (long long)task->task_id,
                task->source, range, state, why->text);
     } else if (!w->settings->quiet && !w->settings->json &&
-               strcmp(task->kind, "query") == 0) {
-        printf("task %lld (%s of %s) %s: %lld rows changed\n", (long long)task->task_id,
-               task->source, task->table, state, (long long)r->rows);
+               strcmp(task->kind, "load") != 0) {
+        printf("task %lld (%s of %s) %s: %lld rows %s\n", (long long)task->task_id,
+               task->source, task->table, state, (long long)r->rows,
+               strcmp(task->kind, "query") == 0 ? "changed" : "brought in");
         fflush(stdout);
     } else if (!w->settings->quiet && !w->settings->json) {
         printf("task %lld (%s%s) %s: %lld rows, %lld rejected\n",
@@ -534,7 +543,8 @@ fr_status worker_task_from_json(const json_t *m, struct fr_task *out, struct fr_
                  {&out->database, fr_ipc_text(m, "database")},
                  {&out->table, fr_ipc_text(m, "table")},
                  {&out->options, options == NULL ? "" : options},
-                 {&out->truncate_group, fr_ipc_text(m, "truncate_group")}};
+                 {&out->truncate_group, fr_ipc_text(m, "truncate_group")},
+                 {&out->kind, fr_ipc_text(m, "kind")}};
     size_t used = 0;
     fr_status st = options != NULL ? FR_OK
                                    : fr_err_set(err, FR_EPROTO,
@@ -546,7 +556,6 @@ fr_status worker_task_from_json(const json_t *m, struct fr_task *out, struct fr_
     out->task_id = fr_ipc_number(m, "task_id", 0);
     out->attempts = fr_ipc_number(m, "attempts", 1);
     out->max_attempts = 1;
-    out->kind = "load";
     out->server = "";
     snprintf(out->load_id, sizeof out->load_id, "%s", fr_ipc_text(m, "load_id"));
     for (size_t i = 0; st == FR_OK && i < sizeof texts / sizeof texts[0]; i++) {

@@ -35,9 +35,10 @@ struct worker {
     int pin_attempts;
     int client_cpu; /* -1 = not pinned */
     bool view_missing_said;
-    char messages[MESSAGES_BYTES]; /* of the task's phase; "" = none */
-    unsigned pauses;               /* in a row, because the server has no room */
-    uint64_t pause_until_ms;       /* no task is taken before; monotonic */
+    char messages[MESSAGES_BYTES];        /* of the task's phase; "" = none */
+    char emptied_for[FR_GUID_TEXT_BYTES]; /* the truncate group of the task's bring-in */
+    unsigned pauses;                      /* in a row, because the server has no room */
+    uint64_t pause_until_ms;              /* no task is taken before; monotonic */
 
     struct fr_throttle throttle;
     struct fr_load_progress progress;
@@ -90,6 +91,19 @@ fr_status worker_run_task(struct worker *w, const struct fr_task *task, bool *fa
 /* phase.c: run the task's SQL; r is zeroed but for what is unknown. */
 fr_status worker_run_phase(struct worker *w, const struct fr_task *task,
                            struct fr_load_result *r, struct fr_err *err);
+/* FR_EFENCED: the task is no longer this worker's. */
+fr_status worker_confirm_lease(struct worker *w, const struct fr_task *task,
+                               struct fr_err *err);
+/* On a connection of its own, beside the worker's; r gets the figures of it. */
+typedef fr_status (*worker_apart_fn)(struct worker *w, const struct fr_task *task,
+                                     struct fr_sql *s, struct fr_load_result *r,
+                                     struct fr_err *err);
+fr_status worker_run_apart(struct worker *w, const struct fr_task *task,
+                           worker_apart_fn run, struct fr_load_result *r,
+                           struct fr_err *err);
+/* bring.c: bring the rows of a staged group into their table. */
+fr_status worker_bring_in(struct worker *w, const struct fr_task *task,
+                          struct fr_load_result *r, struct fr_err *err);
 /* A task handed over by the coordinator, as the queue would give it. */
 fr_status worker_task_from_json(const json_t *message, struct fr_task *out,
                                 struct fr_err *err);
