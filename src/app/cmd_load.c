@@ -2,6 +2,7 @@
 #include "app/command.h"
 #include "app/cut.h"
 #include "app/open.h"
+#include "app/preflight.h"
 #include "app/sources.h"
 #include "base/log.h"
 #include "load/sniff.h"
@@ -176,6 +177,46 @@ static void choose_workers(struct fr_settings *s, size_t parts)
         s->workers = (int64_t)parts < cpus ? (int64_t)parts : cpus;
 }
 
+static fr_status preflight(const struct fr_settings *s, const struct fr_rack_load *load,
+                           int *exit_status, struct fr_err *err)
+{
+    struct preflight_target target = {
+        .table = load->table,
+        .options = &s->load,
+        .source = strcmp(load->sources[0], "-") == 0 ? NULL : load->sources[0],
+        .tasks = (int64_t)load->part_count};
+    enum preflight_mode mode = s->dry_run ? PREFLIGHT_DRY_RUN : PREFLIGHT_LOAD;
+    struct preflight found = {.count = 0};
+    struct fr_connector c = {0};
+    fr_status st = fr_connector_init(&c, s, err);
+
+    if (st == FR_OK)
+        st = preflight_look(&c, &target, 1, mode, &found, err);
+    if (st == FR_OK && s->dry_run)
+        *exit_status = preflight_report(&found, s);
+    else if (st == FR_OK)
+        st = preflight_begin(&found, mode, err);
+    preflight_free(&found);
+    fr_connector_free(&c);
+    return st;
+}
+
+/* After the preflight. */
+static fr_status load_all(const struct fr_rack *rack, struct fr_result *result,
+                          int *exit_status, struct fr_err *err)
+{
+    const struct fr_settings *s = rack->settings;
+    fr_status st = fr_result_init(result, err);
+
+    if (st == FR_OK)
+        st = fr_rack_run(rack, result, exit_status, err);
+    if (st == FR_OK && s->json)
+        fr_result_print_json(result, stdout);
+    else if (st == FR_OK && (!s->quiet || *exit_status != 0))
+        fr_result_print(result, *exit_status == 0 ? stdout : stderr);
+    return st;
+}
+
 int command_load(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err)
 {
     struct sources list = {0};
@@ -212,14 +253,10 @@ int command_load(struct fr_settings *s, struct fr_arguments *args, struct fr_err
     if (st == FR_OK && s->resume != NULL)
         st = check_resume(s, &load, err);
     if (st == FR_OK)
-        st = fr_result_init(&result, err);
-    if (st == FR_OK)
-        st = fr_rack_run(&rack, &result, &exit_status, err);
+        st = preflight(s, &load, &exit_status, err);
+    if (st == FR_OK && !s->dry_run)
+        st = load_all(&rack, &result, &exit_status, err);
     fr_forkserver_stop(&rack.forkserver);
-    if (st == FR_OK && s->json)
-        fr_result_print_json(&result, stdout);
-    else if (st == FR_OK && (!s->quiet || exit_status != 0))
-        fr_result_print(&result, exit_status == 0 ? stdout : stderr);
     /* what each task met is in the result; an error that was overcome is none */
     if (st == FR_OK)
         fr_err_clear(err);

@@ -1,6 +1,7 @@
 /* fullrack run, spawnmany, start: drain the queue with a rack of workers. */
 #include "app/command.h"
 #include "app/open.h"
+#include "app/preflight.h"
 #include "app/runjob.h"
 #include "base/log.h"
 #include "base/num.h"
@@ -8,6 +9,7 @@
 #include "rack/forkserver.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 /* The run file's tables are in the queue afterwards, and its run-wide options in s. */
 static fr_status queue_run_file(struct fr_settings *s, struct fr_err *err)
@@ -36,14 +38,53 @@ static fr_status queue_run_file(struct fr_settings *s, struct fr_err *err)
     return st;
 }
 
+/* With the rack's own connection to the control database. */
+static fr_status look_at_queue(void *ctx, struct fr_control *control, struct fr_err *err)
+{
+    struct fr_connector c = {0};
+    int unused;
+    fr_status st = fr_connector_init(&c, ctx, err);
+
+    if (st == FR_OK)
+        st = preflight_queue(&c, control, PREFLIGHT_RUN, &unused, err);
+    fr_connector_free(&c);
+    return st;
+}
+
+/* --dry-run: of what the queue holds, or of a run file, of which nothing is queued. */
+static fr_status dry_run(struct fr_settings *s, int *exit_status, struct fr_err *err)
+{
+    struct fr_connector c = {0};
+    struct fr_control *control = NULL;
+    int64_t schedulers = 0;
+    fr_status st;
+
+    if (s->run_file != NULL)
+        return run_job_preflight(s, exit_status, err);
+    st = open_control(s, &c, &control, err);
+    if (st == FR_OK)
+        st = fr_control_count_schedulers(control, &schedulers, err);
+    if (st == FR_OK && s->workers == 0)
+        s->workers = schedulers > 0 ? schedulers : sysconf(_SC_NPROCESSORS_ONLN);
+    if (st == FR_OK)
+        st = preflight_queue(&c, control, PREFLIGHT_DRY_RUN, exit_status, err);
+    fr_control_close(&control);
+    fr_connector_free(&c);
+    return st;
+}
+
 int command_run(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err)
 {
-    struct fr_rack rack = {.settings = s};
+    struct fr_rack rack = {.settings = s, .look = look_at_queue, .look_ctx = s};
     struct fr_result result = {0};
     int exit_status = 1;
     fr_status st;
 
     (void)args;
+    if (s->dry_run) {
+        st = dry_run(s, &exit_status, err);
+        return st == FR_OK ? exit_status : fr_status_exit(st);
+    }
     st = fr_forkserver_start(s, &rack.forkserver, err);
     if (st == FR_OK && s->run_file != NULL)
         st = queue_run_file(s, err);

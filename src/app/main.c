@@ -44,7 +44,7 @@ static const struct command commands[] = {
      "  zcat big.csv.gz | fullrack load -S db1 -U etl -d sales dbo.t - --format csv "
      "--header match\n",
      SERVER | FR_GROUP_LOAD | FR_GROUP_RUN | FR_GROUP_RACK | FR_GROUP_RESUME |
-         FR_GROUP_SPLIT,
+         FR_GROUP_SPLIT | FR_GROUP_DRY_RUN,
      2, SIZE_MAX, command_load},
     {"purge", "[TASK...]", "forget tasks and runs that are over",
      "  fullrack purge --older-than 90 -S db1 -U etl\n",
@@ -61,7 +61,7 @@ static const struct command commands[] = {
      command_retry},
     {"run", "", "drain the queue with one worker per scheduler",
      "  fullrack run -S db1 -U etl -d sales\n  fullrack run --file nightly.json\n",
-     RUN | FR_GROUP_RUN_FILE, 0, 0, command_run},
+     RUN | FR_GROUP_RUN_FILE | FR_GROUP_DRY_RUN, 0, 0, command_run},
     {"schedulers", "", "the server's schedulers and what runs on each",
      "  fullrack schedulers --watch 2 -S db1 -U etl\n",
      SERVER | FR_GROUP_WATCH | FR_GROUP_SNAPSHOT, 0, 0, command_schedulers},

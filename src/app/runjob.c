@@ -2,6 +2,7 @@
 
 #include "app/enqueue.h"
 #include "app/open.h"
+#include "app/preflight.h"
 #include "app/runtables.h"
 #include "base/log.h"
 #include "control/job.h"
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     SOURCE_BYTES = 160,
@@ -425,6 +427,55 @@ static void free_queuer(struct queuer *q)
     fr_connector_free(&q->connector);
     run_tables_free(&q->files);
     fr_run_file_free(&q->file);
+}
+
+static fr_status look_at_file(struct queuer *q, int *exit_status, struct fr_err *err)
+{
+    struct preflight_target *targets = calloc(q->file.table_count + 1, sizeof *targets);
+    struct preflight found = {.count = 0};
+    size_t n = 0;
+    fr_status st;
+
+    if (targets == NULL)
+        return fr_err_set(err, FR_ENOMEM, "no memory for a preflight");
+    for (size_t i = 0; i < q->file.table_count; i++) {
+        const struct job_table *t = &q->tables[i];
+
+        if (t->e.cut.count > 0)
+            targets[n++] = (struct preflight_target){
+                .database = q->look.database,
+                .table = t->e.table,
+                .options = &t->settings.load,
+                .source = t->e.cut.parts[0].path,
+                .tasks = (int64_t)t->e.cut.count,
+                .most_at_once = t->settings.max_per_table,
+                .is_made = has_before(&q->file.tables[t->index])};
+    }
+    st = preflight_look(&q->connector, targets, n, PREFLIGHT_DRY_RUN, &found, err);
+    if (st == FR_OK)
+        *exit_status = preflight_report(&found, q->settings);
+    preflight_free(&found);
+    free(targets);
+    return st;
+}
+
+fr_status run_job_preflight(struct fr_settings *s, int *exit_status, struct fr_err *err)
+{
+    struct queuer q = {.settings = s};
+    fr_status st = read_file(&q, err);
+
+    if (st == FR_OK)
+        st = open_connector(s, &q.connector, err);
+    if (st == FR_OK)
+        st = look_open(s, &q.connector, &q.look, err);
+    if (st == FR_OK)
+        st = prepare_tables(&q, err);
+    if (st == FR_OK && s->workers == 0)
+        s->workers = sysconf(_SC_NPROCESSORS_ONLN);
+    if (st == FR_OK)
+        st = look_at_file(&q, exit_status, err);
+    free_queuer(&q);
+    return st;
 }
 
 fr_status run_job_queue(struct fr_settings *s, bool may_go_on, struct run_job *out,

@@ -20,4 +20,8 @@ struct run_job {
 fr_status run_job_queue(struct fr_settings *s, bool may_go_on, struct run_job *out,
                         json_t *added, struct fr_err *err);
 
+/* run --dry-run: the same checks, then the preflight of its tables; nothing is queued.
+ * *exit_status is the report's. */
+fr_status run_job_preflight(struct fr_settings *s, int *exit_status, struct fr_err *err);
+
 #endif

@@ -71,6 +71,7 @@ struct fr_settings {
     uint64_t rate;           /* bytes a second; 0 = no limit */
     bool client_pin;
     bool no_start;
+    bool dry_run; /* load, run: look at the tables, load nothing */
     int64_t run_id;
     char *host_name; /* NULL = gethostname() */
     /* retry, reset, cancel, purge, status */
@@ -114,6 +115,7 @@ enum fr_option_group {
     FR_GROUP_TASK = 1048576,       /* internal: of one task alone */
     FR_GROUP_RUN_FILE = 2097152,   /* run */
     FR_GROUP_ADD_FROM = 4194304,   /* add */
+    FR_GROUP_DRY_RUN = 8388608,    /* load, run */
     FR_GROUP_SNAPSHOT = 268435456, /* vfs, waits, latches, schedulers */
     FR_GROUP_TOP = 536870912       /* waits, latches */
 };

@@ -18,6 +18,11 @@ SQL_STATEMENT_FILES = \
 	sql/statements/table_object.sql \
 	sql/statements/table_columns.sql \
 	sql/statements/table_checks.sql \
+	sql/statements/preflight_table.sql \
+	sql/statements/preflight_database.sql \
+	sql/statements/preflight_rights.sql \
+	sql/statements/preflight_key.sql \
+	sql/statements/preflight_tables.sql \
 	sql/statements/own_scheduler.sql \
 	sql/statements/visible_schedulers.sql \
 	sql/statements/session_counters.sql \

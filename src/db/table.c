@@ -8,7 +8,12 @@
 #include <string.h>
 #include <strings.h>
 
-enum { MAX_PARTS = 3, MAX_TABLE_COLUMNS = 4096 };
+enum {
+    MAX_PARTS = 3,
+    MAX_TABLE_COLUMNS = 4096,
+    MAX_BATCH_BYTES = 16384,
+    COLUMNS_OF_COLUMNS = 13, /* of table_columns' result; table_checks has others */
+};
 
 /* One part at *p, which is moved behind it; closing quotes are doubled inside. */
 static bool take_part(const char **p, char *out, size_t out_bytes)
@@ -220,7 +225,7 @@ static fr_status take_column(void *ctx, const struct fr_sql_row *row, struct fr_
     struct fr_column *c;
     const char *type_name;
 
-    if (row->columns != 13 || row->values[1] == NULL ||
+    if (row->columns != COLUMNS_OF_COLUMNS || row->values[1] == NULL ||
         t->column_count == MAX_TABLE_COLUMNS)
         return fr_err_set(err, FR_EPROTO,
                           "the server's description of the columns is not understood");
@@ -323,12 +328,46 @@ static fr_status refuse_unfit(const char *name, const struct fr_sql_one *checks,
     return FR_OK;
 }
 
+struct description {
+    struct fr_table *table;
+    struct fr_sql_one checks;
+};
+
+static fr_status take_description(void *ctx, const struct fr_sql_row *row,
+                                  struct fr_err *err)
+{
+    struct description *d = ctx;
+
+    return row->columns == COLUMNS_OF_COLUMNS ? take_column(d->table, row, err)
+                                              : fr_sql_take_one(&d->checks, row, err);
+}
+
+/* Columns and checks in one round trip: each task of a queue asks for them. */
+static fr_status ask_description(struct fr_sql *s, struct description *d,
+                                 struct fr_err *err)
+{
+    struct fr_sql_param params[] = {fr_sql_in_int("@object_id", d->table->object_id)};
+    struct fr_buf batch;
+    fr_status st;
+
+    fr_buf_init(&batch, MAX_BATCH_BYTES);
+    fr_buf_add_str(&batch, fr_stmt_table_columns);
+    fr_buf_add_str(&batch, fr_stmt_table_checks);
+    st = batch.failed ? fr_err_set(err, FR_ENOMEM, "no memory for a statement")
+                      : fr_sql_run_params(s, fr_buf_text(&batch), params, 1,
+                                          take_description, d, err);
+    fr_buf_free(&batch);
+    if (st == FR_OK && !d->checks.found)
+        st = fr_err_set(err, FR_EPROTO,
+                        "the server's description of the table is not understood");
+    return st;
+}
+
 fr_status fr_table_describe(struct fr_sql *s, const char *name, struct fr_table **out,
                             struct fr_err *err)
 {
     struct fr_table_name parts;
-    struct fr_sql_param params[1];
-    struct fr_sql_one checks = {0};
+    struct description *d = NULL;
     struct fr_table *t = NULL;
     fr_status st;
 
@@ -339,30 +378,33 @@ fr_status fr_table_describe(struct fr_sql *s, const char *name, struct fr_table 
     if (st != FR_OK)
         return st;
     t = calloc(1, sizeof *t);
-    if (t == NULL)
-        return fr_err_set(err, FR_ENOMEM, "no memory for a table");
+    d = calloc(1, sizeof *d);
+    if (t == NULL || d == NULL) {
+        st = fr_err_set(err, FR_ENOMEM, "no memory for a table");
+        goto out;
+    }
     st = find_object(s, &parts, name, t, err);
     if (st != FR_OK)
         goto out;
-    params[0] = fr_sql_in_int("@object_id", t->object_id);
-    st = fr_sql_run_params(s, fr_stmt_table_columns, params, 1, take_column, t, err);
-    if (st == FR_OK)
-        st = fr_sql_run_params(s, fr_stmt_table_checks, params, 1, fr_sql_take_one,
-                               &checks, err);
+    d->table = t;
+    st = ask_description(s, d, err);
     if (st != FR_OK) {
         fr_err_wrap(err, "describing table %s", name);
         goto out;
     }
-    t->constraints_enabled = fr_sql_one_i64(&checks, 0, 0);
-    t->triggers_enabled = fr_sql_one_i64(&checks, 1, 0);
-    t->index_count = fr_sql_one_i64(&checks, 2, 0);
-    t->columnstore_count = fr_sql_one_i64(&checks, 5, 0);
-    st = refuse_unfit(name, &checks, err);
+    t->constraints_enabled = fr_sql_one_i64(&d->checks, 0, 0);
+    t->triggers_enabled = fr_sql_one_i64(&d->checks, 1, 0);
+    t->index_count = fr_sql_one_i64(&d->checks, 2, 0);
+    t->columnstore_count = fr_sql_one_i64(&d->checks, 5, 0);
+    t->is_clustered = fr_sql_one_i64(&d->checks, 6, 0) > 0;
+    t->is_memory_optimized = fr_sql_one_i64(&d->checks, 7, 0) > 0;
+    st = refuse_unfit(name, &d->checks, err);
     if (st != FR_OK)
         goto out;
     if (t->column_count == 0)
         st = fr_err_set(err, FR_EDATA, "table %s has no column that can be seen", name);
 out:
+    free(d);
     if (st == FR_OK)
         *out = t;
     else

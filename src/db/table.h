@@ -35,6 +35,8 @@ struct fr_table {
     int64_t triggers_enabled;    /* on INSERT */
     int64_t index_count;
     int64_t columnstore_count;
+    bool is_clustered; /* its rows lie in an index, other than a columnstore */
+    bool is_memory_optimized;
     bool is_stage; /* columns to which the server gives the values are described, but not
                       there */
 };

@@ -1,5 +1,6 @@
 #include "load/hint.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -226,10 +227,53 @@ static fr_status check_together(const struct fr_load_options *o, const struct as
                           "into %s needs: leave it out, or pass triggers by with "
                           "--no-check",
                           t->display);
+    if (a->tablock && t->is_memory_optimized)
+        return fr_err_set(err, FR_EARG,
+                          "--hint TABLOCK: %s is memory-optimized, where nothing is "
+                          "locked: leave it out",
+                          t->display);
     if (a->rows_per_batch > 0 && a->kilobytes_per_batch > 0)
         return fr_err_set(err, FR_EARG,
                           "--hint takes ROWS_PER_BATCH or KILOBYTES_PER_BATCH, not both");
     return FR_OK;
+}
+
+/*
+ * --hint auto takes the table's lock for minimal logging and streams side by side: into a
+ * heap without an index (BACKGROUND: what makes bulk load fast).  Anything else would let
+ * one stream in at a time.
+ */
+static void choose_lock(const struct fr_load_options *o, const struct fr_table *t,
+                        unsigned abilities, struct fr_hints *out)
+{
+    struct fr_bulk_options *b = &out->options;
+    bool carries_all = (abilities & FR_BULK_ALL_HINTS) != 0;
+
+    if (o->hint != NULL && strcasecmp(o->hint, "auto") != 0) {
+        out->why = "as --hint says";
+    } else if (t->is_memory_optimized) {
+        out->why = "a memory-optimized table locks nothing";
+    } else if (t->columnstore_count > 0) {
+        out->why = "streams fill row groups of a columnstore side by side, without its "
+                   "lock";
+    } else if (t->is_clustered) {
+        out->why = "the table's lock would let one stream at a time into a clustered "
+                   "index";
+    } else if (t->index_count > 0) {
+        out->why = "the table's lock would let one stream at a time into a heap with "
+                   "indexes";
+    } else if (b->fire_triggers) {
+        out->why = "triggers read the table, which its lock keeps from them";
+    } else if (!carries_all && (b->check_constraints || b->keep_nulls)) {
+        /* the engine drops all hints but the first (FREETDS trap 7) */
+        out->why =
+            b->check_constraints
+                ? "the bcp engine carries one hint, and CHECK_CONSTRAINTS is needed"
+                : "the bcp engine carries one hint, and KEEP_NULLS is needed";
+    } else {
+        b->tablock = true;
+        out->why = "a heap without an index: minimal logging, and streams side by side";
+    }
 }
 
 fr_status fr_hints_make(const struct fr_load_options *o, const struct fr_table *t,
@@ -257,9 +301,8 @@ fr_status fr_hints_make(const struct fr_load_options *o, const struct fr_table *
     b->check_constraints =
         (!o->no_check && t->constraints_enabled > 0) || a.check_constraints;
     b->fire_triggers = (!o->no_check && t->triggers_enabled > 0) || a.fire_triggers;
-    /* minimal logging and streams side by side: a heap without an index (BACKGROUND: what
-     * makes bulk load fast) */
-    b->tablock = a.tablock || (automatic && t->index_count == 0 && !b->fire_triggers);
+    b->tablock = a.tablock;
+    choose_lock(o, t, abilities, out);
     b->rows_per_batch = a.rows_per_batch;
     b->kilobytes_per_batch = a.kilobytes_per_batch;
     b->order = out->order.len > 0 ? fr_buf_text(&out->order) : NULL;
@@ -269,4 +312,33 @@ fr_status fr_hints_make(const struct fr_load_options *o, const struct fr_table *
 void fr_hints_free(struct fr_hints *h)
 {
     fr_buf_free(&h->order);
+}
+
+const char *fr_hints_text(const struct fr_hints *h, char out[FR_HINTS_TEXT_BYTES])
+{
+    const struct fr_bulk_options *b = &h->options;
+    const struct {
+        const char *word;
+        bool is_set;
+    } flags[] = {{"TABLOCK", b->tablock},
+                 {"CHECK_CONSTRAINTS", b->check_constraints},
+                 {"FIRE_TRIGGERS", b->fire_triggers},
+                 {"KEEP_NULLS", b->keep_nulls}};
+    struct fr_buf text;
+
+    fr_buf_init(&text, FR_HINTS_TEXT_BYTES - 1);
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
+        if (flags[i].is_set)
+            fr_buf_printf(&text, "%s%s", text.len == 0 ? "" : ", ", flags[i].word);
+    if (b->rows_per_batch > 0)
+        fr_buf_printf(&text, "%sROWS_PER_BATCH = %lld", text.len == 0 ? "" : ", ",
+                      (long long)b->rows_per_batch);
+    if (b->kilobytes_per_batch > 0)
+        fr_buf_printf(&text, "%sKILOBYTES_PER_BATCH = %lld", text.len == 0 ? "" : ", ",
+                      (long long)b->kilobytes_per_batch);
+    if (b->order != NULL)
+        fr_buf_printf(&text, "%sORDER (%s)", text.len == 0 ? "" : ", ", b->order);
+    snprintf(out, FR_HINTS_TEXT_BYTES, "%s", text.len == 0 ? "none" : fr_buf_text(&text));
+    fr_buf_free(&text);
+    return out;
 }

@@ -14,6 +14,7 @@
 struct fr_hints {
     struct fr_bulk_options options; /* as the engine gets them; order lies in `order` */
     struct fr_buf order;            /* owned */
+    const char *why;                /* static: why with the table's lock, or without */
 };
 
 /*
@@ -24,5 +25,8 @@ struct fr_hints {
 fr_status fr_hints_make(const struct fr_load_options *o, const struct fr_table *t,
                         unsigned abilities, struct fr_hints *out, struct fr_err *err);
 void fr_hints_free(struct fr_hints *h);
+/* "TABLOCK, CHECK_CONSTRAINTS" as INSERT BULK has them; "none".  out is returned. */
+enum { FR_HINTS_TEXT_BYTES = 512 };
+const char *fr_hints_text(const struct fr_hints *h, char out[FR_HINTS_TEXT_BYTES]);
 
 #endif

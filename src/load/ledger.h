@@ -24,6 +24,12 @@ struct fr_ledger_place {
 fr_status fr_ledger_place_parse(const char *text, struct fr_ledger_place *out,
                                 struct fr_err *err);
 
+/* The quoted names of the ledger and of its list of truncated tables. */
+enum { FR_LEDGER_QUOTED_BYTES = 2 * FR_LEDGER_NAME_BYTES + 32 };
+fr_status fr_ledger_quote(const struct fr_ledger_place *place,
+                          char ledger[FR_LEDGER_QUOTED_BYTES],
+                          char marks[FR_LEDGER_QUOTED_BYTES], struct fr_err *err);
+
 struct fr_head_key {
     struct fr_ledger_place place;
     char load_id[FR_GUID_TEXT_BYTES];

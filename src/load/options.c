@@ -43,6 +43,23 @@ void fr_load_options_free(struct fr_load_options *o)
     fr_load_options_init(o);
 }
 
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+bool fr_load_options_cost_same(const struct fr_load_options *a,
+                               const struct fr_load_options *b)
+{
+    return a->keep_nulls == b->keep_nulls && a->keep_identity == b->keep_identity &&
+           a->no_check == b->no_check && a->batch_rows == b->batch_rows &&
+           a->max_errors == b->max_errors && a->engine == b->engine &&
+           a->ledger_choice == b->ledger_choice && a->truncate == b->truncate &&
+           same_text(a->hint, b->hint) && same_text(a->ledger_table, b->ledger_table) &&
+           same_text(a->error_file, b->error_file) && same_text(a->columns, b->columns) &&
+           same_text(a->format_file, b->format_file);
+}
+
 fr_status fr_load_options_check_blanks(const struct fr_load_options *o,
                                        const char *library, bool trims,
                                        struct fr_err *err)

@@ -85,6 +85,11 @@ struct fr_load_options {
 void fr_load_options_init(struct fr_load_options *o); /* the defaults */
 void fr_load_options_free(struct fr_load_options *o); /* frees the texts, sets defaults */
 
+/* True where both mean the same to the server: its hints, rights, batches, ledger, and
+ * the columns.  What they say of the files may differ. */
+bool fr_load_options_cost_same(const struct fr_load_options *a,
+                               const struct fr_load_options *b);
+
 /* FR_EARG: keeping trailing blanks was asked for, but the library, named for the message,
  * cuts them off (FREETDS trap 5). */
 fr_status fr_load_options_check_blanks(const struct fr_load_options *o,

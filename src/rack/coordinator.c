@@ -595,8 +595,11 @@ fr_status fr_rack_run(const struct fr_rack *rack, struct fr_result *result,
 {
     struct fr_settings *s = rack->settings;
     const struct fr_rack_load *load = rack->load;
-    struct coordinator c = {
-        .settings = s, .forkserver = rack->forkserver, .load = load, .result = result};
+    struct coordinator c = {.settings = s,
+                            .rack = rack,
+                            .forkserver = rack->forkserver,
+                            .load = load,
+                            .result = result};
     bool loop_open = false;
     fr_status st;
 

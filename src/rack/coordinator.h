@@ -25,6 +25,7 @@ struct fr_rack_part {
         *format; /* what --format auto found for its ranges; NULL = left to the workers */
 };
 
+struct fr_control;
 struct fr_forkserver;
 
 struct fr_rack_load {
@@ -54,6 +55,10 @@ struct fr_rack {
     struct fr_forkserver *forkserver; /* rack/forkserver.h */
     const struct fr_rack_load *load;  /* these sources, without a queue; NULL: drain the
                                          queue */
+    /* NULL, or called once the queue can be read and the number of workers is known,
+     * before there is a run of ours; not where we join another's.  Its error ends it. */
+    fr_status (*look)(void *ctx, struct fr_control *control, struct fr_err *err);
+    void *look_ctx;
 };
 
 /*

@@ -70,6 +70,7 @@ struct load_task {
 
 struct coordinator {
     struct fr_settings *settings;
+    const struct fr_rack *rack;
     struct fr_forkserver *forkserver;
     const struct fr_rack_load *load; /* NULL: queue */
     struct fr_result *result;

@@ -44,6 +44,11 @@ fr_status run_open(struct coordinator *c, struct fr_err *err)
         c->run_id = c->result->run_id = c->settings->run_id;
         return fr_run_is_started(c->control, c->run_id, &started, err);
     }
+    if (c->rack->look != NULL) {
+        st = c->rack->look(c->rack->look_ctx, c->control, err);
+        if (st != FR_OK)
+            return st;
+    }
     options = fr_settings_to_json(c->settings, FR_GROUP_RUN | FR_GROUP_RACK |
                                                    FR_GROUP_CLAIM | FR_GROUP_START);
     text = options == NULL ? NULL : json_dumps(options, JSON_COMPACT);

@@ -16,6 +16,7 @@ INTEGRATION_TESTS = \
 	tests/integration/test_memory.py \
 	tests/integration/test_observe.py \
 	tests/integration/test_phases.py \
+	tests/integration/test_preflight.py \
 	tests/integration/test_stage.py \
 	tests/integration/test_queue.py \
 	tests/integration/test_rejects.py \

@@ -205,7 +205,7 @@ def test_killed_load_is_resumed(r):
     f = r.file("a.csv", csv_of(40000))
     load = ["load", "dbo.t", f, "--format", "csv", "-b", "200", "--split", "4", "--workers", "2"]
     p = r.spawn(*load)
-    load_id = p.stderr.readline().split()[2]
+    load_id = next(line.split()[2] for line in p.stderr if line.startswith("load id "))    # behind warnings
     wait_until("some rows", 30, lambda: in_table(r)[0] > 0)
     p.kill()
     p.communicate()

@@ -1,0 +1,546 @@
+/*
+ * The findings of a preflight: a table of rules, each a function of facts and options.
+ *
+ * What the rules know of the server is BACKGROUND's: what makes bulk load fast, and which
+ * rights INSERT BULK needs.
+ */
+#include "load/preflight.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A columnstore compresses batches from here on (per partition and stream); a batch takes
+ * fresh extents of a heap since 2016. */
+enum { COLUMNSTORE_MIN_ROWS = 102400, HEAP_MIN_ROWS = 10000 };
+enum { AZURE_SQL_DATABASE = 5, MANAGED_INSTANCE = 8, PAGE_COMPRESSION = 2 };
+/* A reject and what FILE.json says of it: what is allowed for each. */
+enum { REJECT_BYTES = 4096 };
+
+const char *const fr_severity_names[] = {"error", "warning", "note"};
+
+typedef const struct fr_preflight *preflight;
+
+static void say(char *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void say(char *out, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(out, FR_FINDING_TEXT_BYTES, fmt, ap);
+    va_end(ap);
+}
+
+static const char *plural(int64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+static bool has_constraints(preflight p)
+{
+    return p->table->constraints_enabled > 0;
+}
+
+static bool has_triggers(preflight p)
+{
+    return p->table->triggers_enabled > 0;
+}
+
+static bool is_heap(preflight p)
+{
+    return !p->table->is_clustered && p->facts->clustered_columnstores <= 0 &&
+           !p->table->is_memory_optimized && p->facts->is_view <= 0;
+}
+
+static bool is_columnstore(preflight p)
+{
+    return p->facts->clustered_columnstores > 0;
+}
+
+/* When the load begins. */
+static bool is_empty(preflight p)
+{
+    return p->options->truncate || p->facts->table_rows == 0;
+}
+
+static bool keeps_ledger(preflight p)
+{
+    return p->options->ledger_choice == 0;
+}
+
+static bool on_azure(preflight p)
+{
+    return p->facts->engine_edition == AZURE_SQL_DATABASE ||
+           p->facts->engine_edition == MANAGED_INSTANCE;
+}
+
+/* -- rights: what is unknown is not missing -------------------------------------------
+ */
+
+static void grant_cure(preflight p, const char *right, char *cure)
+{
+    say(cure, "GRANT %s ON %s to a role of the login %s (docs/permissions.md)", right,
+        p->table->quoted, p->facts->login_name);
+}
+
+static bool find_no_insert(preflight p, struct fr_finding *f)
+{
+    if (p->facts->may_insert != 0)
+        return false;
+    say(f->message, "the login %s may not INSERT into the table", p->facts->login_name);
+    grant_cure(p, "INSERT", f->cure);
+    return true;
+}
+
+static bool find_no_select(preflight p, struct fr_finding *f)
+{
+    if (p->facts->may_select != 0)
+        return false;
+    say(f->message, "the login %s may not SELECT from the table, which INSERT BULK needs",
+        p->facts->login_name);
+    grant_cure(p, "SELECT", f->cure);
+    return true;
+}
+
+static bool has_identity(preflight p)
+{
+    for (size_t i = 0; i < p->table->column_count; i++)
+        if (p->table->columns[i].identity)
+            return true;
+    return false;
+}
+
+static bool find_no_alter(preflight p, struct fr_finding *f)
+{
+    const struct fr_load_options *o = p->options;
+    const char *why = o->truncate ? "--truncate"
+                      : o->keep_identity && has_identity(p)
+                          ? "-E (identity values from the file)"
+                      : o->no_check && (has_constraints(p) || has_triggers(p))
+                          ? "--no-check (constraints and triggers are passed by)"
+                          : NULL;
+
+    if (p->facts->may_alter != 0 || why == NULL)
+        return false;
+    say(f->message, "the login %s may not ALTER the table, which %s needs",
+        p->facts->login_name, why);
+    grant_cure(p, "ALTER", f->cure);
+    return true;
+}
+
+static bool find_no_ledger(preflight p, struct fr_finding *f)
+{
+    const struct fr_facts *k = p->facts;
+    const char *missing = k->may_select_ledger == 0   ? "SELECT from"
+                          : k->may_insert_ledger == 0 ? "INSERT into"
+                          : k->may_update_ledger == 0 ? "UPDATE"
+                                                      : NULL;
+
+    if (!keeps_ledger(p))
+        return false;
+    if (k->ledger_exists == 0) {
+        if (k->may_create_table != 0 && k->may_alter_schema != 0 &&
+            k->may_select_schema != 0 && k->may_insert_schema != 0 &&
+            k->may_update_schema != 0)
+            return false;
+        say(f->message,
+            "the ledger is not there yet, and the login %s may not make it, or not use "
+            "it "
+            "then (CREATE TABLE; ALTER, SELECT, INSERT, UPDATE on its schema)",
+            k->login_name);
+        say(f->cure, "let `fullrack init` make it with more rights, or name a table that "
+                     "may be made with --ledger-table, or use --ledger off: at least "
+                     "once");
+        return true;
+    }
+    if (missing == NULL && p->options->truncate)
+        missing = k->may_select_marks == 0   ? "SELECT from its list of truncated tables,"
+                  : k->may_insert_marks == 0 ? "INSERT into its list of truncated tables,"
+                                             : NULL;
+    if (missing == NULL)
+        return false;
+    say(f->message, "the login %s may not %s the ledger", k->login_name, missing);
+    say(f->cure, "GRANT SELECT, INSERT, UPDATE on the ledger's tables to a role of this "
+                 "login (docs/permissions.md)");
+    return true;
+}
+
+/* -- what cannot be -------------------------------------------------------------------
+ */
+
+static bool find_several_hints(preflight p, struct fr_finding *f)
+{
+    const struct fr_bulk_options *b = &p->hints->options;
+
+    if ((p->engine->abilities & FR_BULK_ALL_HINTS) != 0 ||
+        b->check_constraints + b->fire_triggers + b->keep_nulls < 2)
+        return false;
+    say(f->message, "the bcp engine carries one hint of CHECK_CONSTRAINTS, FIRE_TRIGGERS "
+                    "and KEEP_NULLS, and this load needs several");
+    say(f->cure, "--engine wire");
+    return true;
+}
+
+/* -- what it costs --------------------------------------------------------------------
+ */
+
+static bool find_indexes(preflight p, struct fr_finding *f)
+{
+    int64_t n = p->facts->nonclustered_indexes;
+
+    if (n <= 0 || p->table->is_memory_optimized)
+        return false;
+    say(f->message,
+        "%" PRId64 " nonclustered index%s (%s%s): each row is logged and sorted into "
+        "%s besides the table",
+        n, n == 1 ? "" : "es", p->facts->nonclustered_index, n == 1 ? "" : ", ...",
+        n == 1 ? "it" : "each");
+    say(f->cure, "for a large load, the ready-made phases disable-indexes before and "
+                 "rebuild-indexes after it, in a run file (fullrack.json(5))");
+    return true;
+}
+
+static bool find_one_stream(preflight p, struct fr_finding *f)
+{
+    if (!p->hints->options.tablock || p->table->index_count == 0 || is_columnstore(p))
+        return false;
+    say(f->message, "TABLOCK on a table with an index lets one load at a time in%s",
+        p->streams > 1 ? ": the other workers wait" : "");
+    say(f->cure, "%s",
+        p->streams > 1 ? "leave --hint out, or use --max-per-table 1 with "
+                         "it, so that workers do not wait"
+                       : "leave --hint out where several loads go on");
+    return true;
+}
+
+static bool find_untrusted(preflight p, struct fr_finding *f)
+{
+    if (!p->options->no_check || !has_constraints(p))
+        return false;
+    say(f->message,
+        "--no-check passes %" PRId64
+        " CHECK and foreign key constraint%s by: they become "
+        "untrusted, which costs plans and forbids SWITCH",
+        p->table->constraints_enabled, plural(p->table->constraints_enabled));
+    say(f->cure,
+        "the ready-made phase check-constraints after the load (run file), or "
+        "ALTER TABLE %s WITH CHECK CHECK CONSTRAINT ALL",
+        p->table->quoted);
+    return true;
+}
+
+static bool find_checked(preflight p, struct fr_finding *f)
+{
+    if (p->options->no_check || !has_constraints(p))
+        return false;
+    if (p->facts->foreign_keys > 0)
+        say(f->message,
+            "%" PRId64 " CHECK and %" PRId64 " foreign key constraint%s honoured: each "
+            "row is checked, and looked up in each referenced table",
+            p->facts->check_constraints, p->facts->foreign_keys,
+            p->table->constraints_enabled == 1 ? " is" : "s are");
+    else
+        say(f->message, "%" PRId64 " CHECK constraint%s honoured: each row is checked",
+            p->table->constraints_enabled,
+            p->table->constraints_enabled == 1 ? " is" : "s are");
+    say(f->cure, "--no-check, and the ready-made phase check-constraints after the load, "
+                 "checks all rows at once");
+    return true;
+}
+
+static bool find_triggers(preflight p, struct fr_finding *f)
+{
+    if (!has_triggers(p))
+        return false;
+    if (p->options->no_check) {
+        say(f->message, "--no-check passes %" PRId64 " INSERT trigger%s by",
+            p->table->triggers_enabled, plural(p->table->triggers_enabled));
+        say(f->cure, "leave it out where the trigger's work is needed");
+        f->severity = FR_FINDING_NOTE;
+        return true;
+    }
+    say(f->message,
+        "%" PRId64 " INSERT trigger%s: fired once a batch with all its rows, which are "
+        "logged in full and kept in tempdb's version store; no TABLOCK",
+        p->table->triggers_enabled, plural(p->table->triggers_enabled));
+    say(f->cure, "--no-check passes triggers by; DISABLE TRIGGER in a phase before the "
+                 "load (run file)");
+    return true;
+}
+
+/* Where anything could be logged minimally. */
+static bool could_log_little(preflight p)
+{
+    return (is_heap(p) && p->hints->options.tablock) || is_columnstore(p) ||
+           (p->table->is_clustered && is_empty(p));
+}
+
+static bool find_recovery(preflight p, struct fr_finding *f)
+{
+    if (strcmp(p->facts->recovery_model, "FULL") != 0)
+        return false;
+    if (on_azure(p)) {
+        say(f->message, "the service keeps recovery model FULL: every row is logged, and "
+                        "the log rate of the tier is the limit of all streams together");
+        say(f->cure, "a higher service tier for the time of the load; a clustered "
+                     "columnstore logs compressed row groups");
+        f->severity = FR_FINDING_NOTE;
+        return true;
+    }
+    say(f->message, "recovery model FULL: every row is logged in full, by every stream "
+                    "into one log");
+    say(f->cure, "the ready-made phases set-recovery (BULK_LOGGED) before and "
+                 "restore-recovery after the load, in a run file; log backups go on, but "
+                 "none that holds the load restores to a point within it");
+    if (!could_log_little(p))
+        f->severity = FR_FINDING_NOTE;
+    return true;
+}
+
+static bool find_compression(preflight p, struct fr_finding *f)
+{
+    bool is_page = p->facts->compression == PAGE_COMPRESSION;
+
+    if (p->facts->compression <= 0)
+        return false;
+    if (is_page && is_heap(p) && !p->hints->options.tablock) {
+        say(f->message, "a heap with PAGE compression, loaded without TABLOCK: its new "
+                        "pages get ROW compression only");
+        say(f->cure,
+            "ALTER TABLE %s REBUILD after the load, or TABLOCK where "
+            "readers can wait",
+            p->table->quoted);
+        return true;
+    }
+    say(f->message,
+        "%s compression: the server compresses every %s while it loads, at "
+        "the cost of its CPU",
+        is_page ? "PAGE" : "ROW", is_page ? "page" : "row");
+    say(f->cure, "where CPU is the limit: load without compression and rebuild with it");
+    f->severity = is_page ? FR_FINDING_WARNING : FR_FINDING_NOTE;
+    return true;
+}
+
+static bool has_columnstore(preflight p)
+{
+    return is_columnstore(p) || p->facts->nonclustered_columnstores > 0;
+}
+
+static bool find_delta_stores(preflight p, struct fr_finding *f)
+{
+    int64_t rows = p->options->batch_rows;
+
+    if (!has_columnstore(p) || rows <= 0 || rows >= COLUMNSTORE_MIN_ROWS)
+        return false;
+    say(f->message,
+        "-b %" PRId64 " into a columnstore: batches below %d rows go to delta stores, "
+        "uncompressed and logged row by row",
+        rows, (int)COLUMNSTORE_MIN_ROWS);
+    say(f->cure, "-b auto (1048576 rows, a whole row group)");
+    return true;
+}
+
+static bool find_partitions(preflight p, struct fr_finding *f)
+{
+    if (!has_columnstore(p) || p->facts->partitions <= 1)
+        return false;
+    say(f->message,
+        "%" PRId64 " partitions of a columnstore: each partition of each stream needs "
+        "%d rows of a batch to be compressed, and a memory grant of its own (%" PRId64
+        " partitions x %" PRId64 " stream%s)",
+        p->facts->partitions, (int)COLUMNSTORE_MIN_ROWS, p->facts->partitions, p->streams,
+        plural(p->streams));
+    say(f->cure, "files that hold one partition each; fewer workers where streams wait "
+                 "for memory (RESOURCE_SEMAPHORE)");
+    return true;
+}
+
+static bool find_columnstore_lock(preflight p, struct fr_finding *f)
+{
+    if (!is_columnstore(p) || !p->hints->options.tablock)
+        return false;
+    say(f->message, "TABLOCK on a clustered columnstore: streams wait for one another");
+    say(f->cure, "leave --hint out: row groups are filled side by side without it");
+    return true;
+}
+
+static bool find_memory_optimized(preflight p, struct fr_finding *f)
+{
+    if (!p->table->is_memory_optimized)
+        return false;
+    say(f->message, "a memory-optimized table: no TABLOCK and no minimal logging; rows "
+                    "and all versions stay in memory, and work goes on at SNAPSHOT");
+    say(f->cure, "smaller batches (-b 100000) let memory of old versions go");
+    return true;
+}
+
+static bool find_blocked_readers(preflight p, struct fr_finding *f)
+{
+    bool versions = p->facts->is_read_committed_snapshot_on > 0 ||
+                    p->facts->snapshot_isolation_state == 1;
+
+    if (!p->hints->options.tablock || p->table->is_memory_optimized)
+        return false;
+    say(f->message, "TABLOCK keeps all readers of the table out until a batch commits%s",
+        versions ? ", those with row versions (the database has them) and NOLOCK too"
+                 : "");
+    say(f->cure, "--hint none where the table is read during the load (logged in full); "
+                 "or load a table of its own and SWITCH it in");
+    f->severity = versions ? FR_FINDING_WARNING : FR_FINDING_NOTE;
+    return true;
+}
+
+static bool find_small_batches(preflight p, struct fr_finding *f)
+{
+    int64_t rows = p->options->batch_rows;
+
+    if (!is_heap(p) || rows <= 0 || rows >= HEAP_MIN_ROWS)
+        return false;
+    say(f->message,
+        "-b %" PRId64 " into a heap: each batch is a transaction and takes fresh extents "
+        "(SQL Server 2016 and later), so that small ones waste space",
+        rows);
+    say(f->cure, "-b auto, or %d rows and more", (int)HEAP_MIN_ROWS);
+    return true;
+}
+
+static bool find_empty_clustered(preflight p, struct fr_finding *f)
+{
+    const char *key = p->facts->clustered_key;
+
+    if (!p->table->is_clustered || !is_empty(p) || p->hints->options.order != NULL)
+        return false;
+    say(f->message, "an empty clustered index, loaded without ORDER: rows are sorted by "
+                    "the server and logged in full");
+    say(f->cure,
+        "where one file is sorted by the key: --hint 'TABLOCK, ORDER (%s)', one stream; "
+        "or load a heap and make the index afterwards",
+        key[0] == '\0' ? "its key" : key);
+    return true;
+}
+
+static bool find_filled_clustered(preflight p, struct fr_finding *f)
+{
+    if (!p->table->is_clustered || is_empty(p) || p->facts->table_rows < 0)
+        return false;
+    say(f->message,
+        "a clustered index with %" PRId64 " rows: only new pages are logged minimally "
+        "(SQL Server 2016 and later), and streams with the same key ranges split pages "
+        "and wait for one another",
+        p->facts->table_rows);
+    say(f->cure, "files whose key ranges lie apart, each sorted by the key; or load an "
+                 "empty table and SWITCH it in");
+    return true;
+}
+
+static bool find_reject_space(preflight p, struct fr_finding *f)
+{
+    int64_t limit = INT64_MAX / REJECT_BYTES / 2, rows = p->options->max_errors + 1;
+    int64_t tasks = p->tasks < 1 ? 1 : p->tasks, needed;
+
+    if (p->reject_free_bytes < 0)
+        return false;
+    needed = rows > limit / tasks ? INT64_MAX : rows * tasks * REJECT_BYTES;
+    if (p->reject_free_bytes >= needed)
+        return false;
+    say(f->message,
+        "-e %s: %" PRId64 " MB are free there, and -m %" PRId64 " lets %" PRId64
+        " task%s reject more than that holds (4 KB a row); a full disk fails them",
+        p->options->error_file, p->reject_free_bytes / 1000000, p->options->max_errors,
+        tasks, plural(tasks));
+    say(f->cure, "another file system, or a smaller -m");
+    return true;
+}
+
+static bool find_view(preflight p, struct fr_finding *f)
+{
+    if (p->facts->is_view <= 0)
+        return false;
+    say(f->message, "a view: what its table has of indexes, constraints and triggers is "
+                    "not looked at");
+    say(f->cure, "load the table itself");
+    return true;
+}
+
+static bool find_ledger_off(preflight p, struct fr_finding *f)
+{
+    if (keeps_ledger(p))
+        return false;
+    say(f->message,
+        "--ledger off: rows of a task that is tried again may be loaded twice");
+    say(f->cure, "leave it out where a table may be made in the target database");
+    return true;
+}
+
+static bool find_bcp_lock(preflight p, struct fr_finding *f)
+{
+    if ((p->engine->abilities & FR_BULK_ALL_HINTS) != 0 || p->hints->options.tablock ||
+        p->options->hint != NULL || p->table->index_count > 0 ||
+        p->hints->options.fire_triggers || p->facts->is_view > 0)
+        return false;
+    say(f->message, "no TABLOCK, so no minimal logging: %s", p->hints->why);
+    say(f->cure, "--engine wire carries all hints");
+    return true;
+}
+
+static const struct rule {
+    const char *code;
+    enum fr_severity severity; /* unless the rule says another */
+    bool (*find)(preflight p, struct fr_finding *f);
+} rules[] = {
+    {"no_insert_right", FR_FINDING_ERROR, find_no_insert},
+    {"no_select_right", FR_FINDING_ERROR, find_no_select},
+    {"no_alter_right", FR_FINDING_ERROR, find_no_alter},
+    {"no_ledger_right", FR_FINDING_ERROR, find_no_ledger},
+    {"bcp_several_hints", FR_FINDING_ERROR, find_several_hints},
+    {"nonclustered_indexes", FR_FINDING_WARNING, find_indexes},
+    {"one_stream", FR_FINDING_WARNING, find_one_stream},
+    {"constraints_untrusted", FR_FINDING_WARNING, find_untrusted},
+    {"constraints_checked", FR_FINDING_NOTE, find_checked},
+    {"insert_triggers", FR_FINDING_WARNING, find_triggers},
+    {"recovery_full", FR_FINDING_WARNING, find_recovery},
+    {"compression", FR_FINDING_WARNING, find_compression},
+    {"columnstore_small_batches", FR_FINDING_WARNING, find_delta_stores},
+    {"columnstore_partitions", FR_FINDING_WARNING, find_partitions},
+    {"columnstore_tablock", FR_FINDING_WARNING, find_columnstore_lock},
+    {"memory_optimized", FR_FINDING_NOTE, find_memory_optimized},
+    {"readers_blocked", FR_FINDING_WARNING, find_blocked_readers},
+    {"small_batches", FR_FINDING_WARNING, find_small_batches},
+    {"clustered_empty", FR_FINDING_WARNING, find_empty_clustered},
+    {"clustered_filled", FR_FINDING_NOTE, find_filled_clustered},
+    {"bcp_no_tablock", FR_FINDING_WARNING, find_bcp_lock},
+    {"reject_space", FR_FINDING_WARNING, find_reject_space},
+    {"view", FR_FINDING_NOTE, find_view},
+    {"ledger_off", FR_FINDING_NOTE, find_ledger_off},
+};
+enum { RULES = sizeof rules / sizeof rules[0] };
+_Static_assert((int)RULES <= (int)FR_MAX_FINDINGS, "there is a place for each rule");
+
+bool fr_finding_is_right(const struct fr_finding *f)
+{
+    return f->severity == FR_FINDING_ERROR && strncmp(f->code, "no_", 3) == 0 &&
+           strstr(f->code, "_right") != NULL;
+}
+
+size_t fr_preflight_judge(const struct fr_preflight *p,
+                          struct fr_finding out[FR_MAX_FINDINGS])
+{
+    struct fr_finding found;
+    size_t n = 0;
+
+    for (int severity = FR_FINDING_ERROR; severity <= FR_FINDING_NOTE; severity++)
+        for (size_t i = 0; i < RULES; i++) {
+            found =
+                (struct fr_finding){.code = rules[i].code, .severity = rules[i].severity};
+            if (!rules[i].find(p, &found))
+                continue;
+            /* Babelfish answers for rights of its own, not always those that count */
+            if (found.severity == FR_FINDING_ERROR && fr_finding_is_right(&found) &&
+                p->facts->babelfish_version[0] != '\0')
+                found.severity = FR_FINDING_WARNING;
+            if ((int)found.severity == severity)
+                out[n++] = found;
+        }
+    return n;
+}
