@@ -384,7 +384,7 @@ class LoadScenario(Scenario):
         self.runs.append(p)
         if self.load_id is None:
             line = p.stderr.readline()
-            while "is not cut into ranges" in line:
+            while line.startswith("fullrack: warning: "):
                 line = p.stderr.readline()
             check(line.startswith("load id "), "the load id comes first: %r" % line)
             self.load_id = line.split()[2]
