@@ -36,6 +36,7 @@ int command_purge(struct fr_settings *s, struct fr_arguments *args, struct fr_er
 int command_verify(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
 int command_config(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
 int command_gen(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
+int command_report(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
 int command_vfs(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
 int command_waits(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
 int command_latches(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);

@@ -19,6 +19,7 @@ fullrack_SOURCES = \
 	src/app/cmd_load.c \
 	src/app/cmd_query.c \
 	src/app/cmd_queue.c \
+	src/app/cmd_report.c \
 	src/app/cmd_run.c \
 	src/app/cmd_snapshot.c \
 	src/app/cmd_status.c \

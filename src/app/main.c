@@ -53,6 +53,10 @@ static const struct command commands[] = {
      "  fullrack query -S db1 -U etl -d sales 'SELECT COUNT(*) FROM dbo.lineitem'\n"
      "  fullrack query -S db1 -U etl -d sales @table.sql\n",
      SERVER | FR_GROUP_QUERY, 1, 1, command_query},
+    {"report", "[RUN]", "what a run did: text, --html FILE, --json or --csv",
+     "  fullrack report --html report.html -S db1 -U etl\n"
+     "  fullrack report 12 --compare 11 -S db1 -U etl\n",
+     CONTROL | FR_GROUP_REPORT, 0, 1, command_report},
     {"reset", "[TASK...]", "load tasks anew from their first row (a replay)",
      "  fullrack reset 17 -S db1 -U etl\n  fullrack reset --all -S db1 -U etl\n",
      CONTROL | FR_GROUP_TASKS, 0, SIZE_MAX, command_reset},

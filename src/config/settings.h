@@ -81,6 +81,10 @@ struct fr_settings {
     int64_t watch_s;         /* 0 = once */
     int64_t count;           /* of looks; 0 = until interrupted */
     int64_t top;             /* rows shown; 0 = all */
+    /* report */
+    char *html_file;
+    bool csv;
+    int64_t compare_run; /* 0 = none */
     /* gen */
     int64_t rows;
     int64_t files;
@@ -112,10 +116,11 @@ enum fr_option_group {
     FR_GROUP_WATCH = 131072, /* status */
     FR_GROUP_SPLIT = 262144, /* load, add */
     FR_GROUP_CHECK = 524288,
-    FR_GROUP_TASK = 1048576,       /* internal: of one task alone */
-    FR_GROUP_RUN_FILE = 2097152,   /* run */
-    FR_GROUP_ADD_FROM = 4194304,   /* add */
-    FR_GROUP_DRY_RUN = 8388608,    /* load, run */
+    FR_GROUP_TASK = 1048576,     /* internal: of one task alone */
+    FR_GROUP_RUN_FILE = 2097152, /* run */
+    FR_GROUP_ADD_FROM = 4194304, /* add */
+    FR_GROUP_DRY_RUN = 8388608,  /* load, run */
+    FR_GROUP_REPORT = 134217728,
     FR_GROUP_SNAPSHOT = 268435456, /* vfs, waits, latches, schedulers */
     FR_GROUP_TOP = 536870912       /* waits, latches */
 };

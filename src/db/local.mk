@@ -54,6 +54,10 @@ SQL_STATEMENT_FILES = \
 	sql/statements/database_files.sql \
 	sql/statements/server_waits.sql \
 	sql/statements/server_latches.sql \
+	sql/statements/report_run.sql \
+	sql/statements/report_tasks.sql \
+	sql/statements/report_workers.sql \
+	sql/statements/report_samples.sql \
 	sql/statements/server_schedulers.sql
 # ready-made phases of run files: in the program, and installed to be read and copied
 SQL_PHASE_FILES = \

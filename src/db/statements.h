@@ -45,6 +45,10 @@ extern const char fr_stmt_server_files[];
 extern const char fr_stmt_database_files[];
 extern const char fr_stmt_server_waits[];
 extern const char fr_stmt_server_latches[];
+extern const char fr_stmt_report_run[];
+extern const char fr_stmt_report_tasks[];
+extern const char fr_stmt_report_workers[];
+extern const char fr_stmt_report_samples[];
 extern const char fr_stmt_server_schedulers[];
 
 /* Ready-made phases of run files, with $(TABLE) and the like in them (sql/phases). */

@@ -1,0 +1,144 @@
+#!/usr/bin/python3
+"""fullrack report: its figures are the control database's, its page stands up in a browser."""
+import csv, io, json, os, re, sys
+from browser import PROGRAM, Browser
+from rack import *
+
+FILES = 40
+# what is legible: text of 11 pixels and more, and a contrast of 4.5 : 1 to what is behind it
+LEGIBLE = """(() => {
+  const parse = c => { const m = c.match(/[\\d.]+/g).map(Number); return m.length > 3 && m[3] === 0 ? null : m; };
+  const light = c => { const [r, g, b] = c.map(v => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; });
+                       return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+  const behind = e => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor); if (c) return c; } return [255, 255, 255]; };
+  const bad = [];
+  for (const e of document.querySelectorAll('main *')) {
+    if (![...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim()) || e.closest('svg') || !e.offsetParent) continue;
+    const s = getComputedStyle(e), a = light(parse(s.color).slice(0, 3)), b = light(behind(e).slice(0, 3));
+    const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (contrast < 4.5 || parseFloat(s.fontSize) < 11) bad.push([e.tagName, e.textContent.slice(0, 30), contrast, s.fontSize]);
+  }
+  if (document.documentElement.scrollWidth > innerWidth) bad.push(['overflow', document.documentElement.scrollWidth, innerWidth]);
+  return bad;
+})()"""
+
+
+def a_run(r, workers=16):
+    """A run of many files, one of which fails, one with rejects, one that is SQL."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v varchar(50) NULL)")
+    r.fresh_control()
+    files = [r.file("f%d.csv" % i, "".join("%d,value %d\n" % (k, k) for k in range(1000 + 300 * (i % 7)))) for i in range(FILES)]
+    r.fullrack("add", "dbo.t", *files, "--format", "csv")
+    r.fullrack("add", "dbo.t", r.file("<b>&\"rejects\".csv", "1,x\noops,y\n2,z\n"), "--format", "csv", "-m", "1")
+    r.fullrack("add", "dbo.t", r.file("fails.csv", "x,<script>alert(1)</script>\n"), "--format", "csv", "--unchecked")
+    r.fullrack("run", "--workers", str(workers), exit=1)
+    return json.loads(r.fullrack("report", "--json"))
+
+
+def test_figures_are_the_database_s(r):
+    doc = a_run(r)
+    run = r.sql("SELECT run_id, state, rows_loaded, rows_rejected, bytes_read, workers FROM dbo.run", "fullrack")[0]
+    equal(tuple(doc["run"][k] for k in ("run_id", "state", "rows_loaded", "rows_rejected", "bytes_read", "workers")), run, "run")
+    columns = ["task_id", "state", "source", "duration_ms", "rows_loaded", "rows_rejected", "bytes_read", "bytes_sent", "attempts",
+               "scheduler_id", "worker", "client_cpu_ms", "server_cpu_ms", "last_error"]
+    tasks = r.sql("SELECT %s FROM dbo.work_queue ORDER BY task_id" % ", ".join(columns), "fullrack")
+    equal([tuple(t[c] for c in columns) for t in doc["tasks"]], tasks, "tasks")
+    rows = list(csv.DictReader(io.StringIO(r.fullrack("report", "--csv"))))
+    equal([tuple(x[c] for c in columns) for x in rows], [tuple("" if v is None else str(v) for v in t) for t in tasks], "csv")
+    equal(doc["totals"]["rows_loaded"], sum(t[4] for t in tasks), "sum of the tasks' rows")
+    points = doc["throughput"]["points"]
+    for key, total in (("rows", run[2]), ("bytes", run[4])):
+        check(abs(sum(p[key] for p in points) - total) < 1e-6 * total, "sum over the points: " + key, points, total)
+    check(abs(sum(v for p in points for v in p["workers"].values()) - run[2]) < 1e-6 * run[2], "sum over the workers")
+    equal(sum(s["tasks"] for s in doc["schedulers"]), len(tasks), "tasks on schedulers")
+    equal(doc["failures"], [t[0] for t in tasks if t[1] == "failed"], "failures")
+    text = r.fullrack("report")
+    check("%d tasks, %d done, 1 failed" % (FILES + 2, FILES + 1) in text, "text", text)
+
+
+def test_page_in_a_browser(r):
+    check(PROGRAM is not None, "chromium is not installed (scripts/packages.debian names it)")
+    doc = a_run(r)
+    page = os.path.join(r.dir, "report.html")
+    r.fullrack("report", "--html", page)
+    b = Browser()
+    try:
+        b.open(page)
+        equal(b.ask("document.querySelectorAll('#rows-chart rect.bar').length"), len(doc["throughput"]["points"]), "bars of rows")
+        equal(b.ask("document.querySelectorAll('#bytes-chart rect.bar').length"), len(doc["throughput"]["points"]), "bars of bytes")
+        equal(b.ask("document.querySelectorAll('#gantt .lane').length"), len(doc["schedulers"]), "lanes")
+        equal(b.ask("document.querySelectorAll('#gantt rect.task').length"), FILES + 2, "tasks")
+        equal(b.ask("document.querySelectorAll('#gantt rect.failed').length"), 1, "failed tasks")
+        equal(b.ask("document.querySelectorAll('#gantt rect.rejects').length"), 1, "tasks with rejects")
+        workers = {t["worker"] for t in doc["tasks"]}
+        equal(b.ask("document.querySelectorAll('#start rect.dot').length"), len(workers), "starts")
+        equal(b.ask("document.querySelectorAll('#stack path').length"), len({w for p in doc["throughput"]["points"] for w in p["workers"]}), "bands")
+        equal(b.ask("document.querySelectorAll('#slowest tbody tr').length"), len(doc["slowest"]), "slowest tasks")
+        check("oops" not in b.ask("document.querySelector('#failures').textContent"), "failures")
+        check("<script>" in b.ask("document.querySelector('#failures').textContent") or
+              "is not a whole number" in b.ask("document.querySelector('#failures').textContent"), "the message as text")
+        equal(b.ask("document.scripts.length"), 0, "scripts")
+        check(b.ask("[...document.querySelectorAll('#gantt title')].some(t => t.textContent.includes('<b>&\"rejects\".csv'))"), "names as text")
+        for width in (1200, 420):
+            for scheme in ("light", "dark"):
+                b.look(width, scheme=scheme)
+                b.ask("document.querySelectorAll('details').forEach(d => d.open = true)")
+                equal(b.ask(LEGIBLE), [], "legible at %d, %s" % (width, scheme))
+        dark = b.ask("getComputedStyle(document.body).backgroundColor")
+        b.look(1200, scheme="light")
+        check(dark != b.ask("getComputedStyle(document.body).backgroundColor"), "two themes", dark)
+        requests = [e["params"]["request"]["url"] for e in b.events if e.get("method") == "Network.requestWillBeSent"]
+        equal([u for u in requests if not u.startswith("file://" + page)], [], "requests")
+        wrong = [e for e in b.events if e.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled")]
+        equal(wrong, [], "console")
+    finally:
+        b.close()
+
+
+def test_compare_and_wrong_use(r):
+    first = a_run(r, 4)["run"]["run_id"]
+    r.fullrack("reset", "--all")
+    r.fullrack("run", "--workers", "2", exit=1)
+    doc = json.loads(r.fullrack("report", "--json", "--compare", str(first)))
+    equal(doc["compared"]["run_id"], first, "compared")
+    figures = {f["figure"]: f for f in doc["compared"]["figures"]}
+    equal((figures["rows_loaded"]["run"], figures["rows_loaded"]["earlier"], figures["rows_loaded"]["ratio"]),
+          (doc["run"]["rows_loaded"],) * 2 + (1.0,), "rows")
+    equal((figures["workers"]["run"], figures["workers"]["earlier"]), (2, 4), "workers")
+    equal(figures["tasks"]["earlier"], None, "a replay takes the tasks along")
+    check("compared with run %d" % first in r.fullrack("report", str(first + 1), "--compare", str(first)), "text")
+    r.fullrack("report", "700", exit=2)
+    check("there is no run 700" in r.err, "unknown run", r.err)
+    r.fullrack("report", "x", exit=2)
+    folder = os.path.join(r.dir, "nowhere")
+    r.fullrack("report", "--html", folder + "/r.html", exit=1)
+    check(folder in r.err, "the file is named", r.err)
+    r.fresh_control()
+    r.fullrack("report", exit=2)
+    check("no run has been made" in r.err, "nothing yet", r.err)
+
+
+def test_many_workers_and_tasks(r):
+    """96 workers, 10,000 tasks: below 5 MB."""
+    r.fresh_control()
+    r.sql("INSERT INTO dbo.run (host, pid, workers, state, start_time, end_time, rows_loaded, rows_rejected, bytes_read) "
+          "VALUES ('h', 1, 96, 'done', '2026-01-01 00:00:00', '2026-01-01 01:00:00', 10000000, 0, 1270000000)", "fullrack")
+    run = r.sql("SELECT run_id FROM dbo.run", "fullrack")[0][0]
+    with r.connect("fullrack") as db:
+        cur = db.cursor()
+        for k in range(0, 10000, 200):
+            values = ", ".join(
+                "('done', '/data/a/rather/long/folder/lineitem.with.a.long.name.%05d.tbl.gz', %d, 's', 'd', 'dbo.lineitem', %d, 1, 'w%d', %d, "
+                "DATEADD(SECOND, %d, '2026-01-01'), DATEADD(SECOND, %d, '2026-01-01'), 34000, 1000, 0, 127000)"
+                % (i, i, run, i % 96, i % 96, i // 96 * 34, i // 96 * 34 + 34) for i in range(k, k + 200))
+            cur.execute("INSERT INTO dbo.work_queue (state, source, source_key, target_server, target_database, target_table, run_id, attempts, "
+                        "worker, scheduler_id, start_time, end_time, duration_ms, rows_loaded, rows_rejected, bytes_read) VALUES " + values)
+    page = os.path.join(r.dir, "many.html")
+    r.fullrack("report", "--html", page)
+    text = open(page).read()
+    check(len(text) < 5e6, "size", len(text))
+    equal((text.count('class="lane"'), text.count('class="task ')), (96, 10000), "lanes, tasks")
+
+
+if __name__ == "__main__":
+    main(tests_of(sys.modules[__name__]), "--schedulers", "16")
