@@ -1,6 +1,7 @@
 /*
- * What this login may do: with the table, the ledger and its list of truncated tables, or to make those where they are not
- * there: whoever makes a table in a schema of another has no right to it by that.  @name, @ledger, @marks: quoted names.  NULL: there is no such thing, or it may not be asked about.
+ * What this login may do: with the table, the ledger, its lists of truncated and staged tables, the table of rejects, and to
+ * make those that are not there: whoever makes a table in a schema of another has no right to it by that.  All parameters
+ * are quoted names.  NULL: there is no such thing, or it may not be asked about.
  */
 SELECT
     SUSER_SNAME() AS login_name,
@@ -13,6 +14,15 @@ SELECT
     HAS_PERMS_BY_NAME(@ledger, 'OBJECT', 'UPDATE') AS may_update_ledger,
     HAS_PERMS_BY_NAME(@marks, 'OBJECT', 'SELECT') AS may_select_marks,
     HAS_PERMS_BY_NAME(@marks, 'OBJECT', 'INSERT') AS may_insert_marks,
+    HAS_PERMS_BY_NAME(@stages, 'OBJECT', 'SELECT') AS may_select_stages,
+    HAS_PERMS_BY_NAME(@stages, 'OBJECT', 'INSERT') AS may_insert_stages,
+    HAS_PERMS_BY_NAME(@stages, 'OBJECT', 'UPDATE') AS may_update_stages,
+    CASE WHEN OBJECT_ID(@rejects) IS NULL THEN 0 ELSE 1 END AS rejects_exist,
+    HAS_PERMS_BY_NAME(@rejects, 'OBJECT', 'SELECT') AS may_select_rejects,
+    HAS_PERMS_BY_NAME(@rejects, 'OBJECT', 'INSERT') AS may_insert_rejects,
+    HAS_PERMS_BY_NAME(@table_schema, 'SCHEMA', 'ALTER') AS may_alter_table_schema,
+    HAS_PERMS_BY_NAME(@table_schema, 'SCHEMA', 'SELECT') AS may_select_table_schema,
+    HAS_PERMS_BY_NAME(@table_schema, 'SCHEMA', 'INSERT') AS may_insert_table_schema,
     HAS_PERMS_BY_NAME(DB_NAME(), 'DATABASE', 'CREATE TABLE') AS may_create_table,
     HAS_PERMS_BY_NAME(@ledger_schema, 'SCHEMA', 'ALTER') AS may_alter_schema,
     HAS_PERMS_BY_NAME(@ledger_schema, 'SCHEMA', 'SELECT') AS may_select_schema,

@@ -15,8 +15,8 @@ enum { MAX_QUEUE_TARGETS = 1000 };
 
 /* A table as it was seen: other targets may be of the same. */
 struct seen {
-    const char *database, *name, *ledger; /* borrowed of its target; NULL = default */
-    struct fr_table *table;               /* owned; NULL = it cannot be loaded */
+    const struct preflight_target *target; /* borrowed: the first of it */
+    struct fr_table *table;                /* owned; NULL = it cannot be loaded */
     struct fr_facts facts;
     struct fr_err why; /* of a table that cannot be loaded */
 };
@@ -60,19 +60,20 @@ static void say_refused(struct looker *l, const char *table, const char *why)
     fr_log(FR_LOG_DEBUG, "preflight of %s: not all could be asked: %s", table, why);
 }
 
-static const char *ledger_of(const struct preflight_target *t)
+/* Nothing else was asked of the server for the one than would be for the other. */
+static bool same_questions(const struct preflight_target *a,
+                           const struct preflight_target *b)
 {
-    return t->options->ledger_choice != 0     ? "off"
-           : t->options->ledger_table == NULL ? ""
-                                              : t->options->ledger_table;
+    return same_text(a->database, b->database) && same_text(a->table, b->table) &&
+           a->options->ledger_choice == b->options->ledger_choice &&
+           same_text(a->options->ledger_table, b->options->ledger_table) &&
+           same_text(a->options->reject_table, b->options->reject_table);
 }
 
 static fr_status ask_table(struct looker *l, const struct preflight_target *t,
                            struct seen *seen, struct fr_err *err)
 {
-    struct fr_ledger_place place;
     char refused[FR_ERR_TEXT_BYTES];
-    bool ledger = t->options->ledger_choice == 0;
     fr_status st = fr_table_describe(l->session, t->table, &seen->table, err);
 
     if (st == FR_EDATA || st == FR_EARG || (st == FR_EDB && !l->session->lost)) {
@@ -80,11 +81,9 @@ static fr_status ask_table(struct looker *l, const struct preflight_target *t,
         fr_err_clear(err);
         return FR_OK;
     }
-    if (st == FR_OK && ledger)
-        st = fr_ledger_place_parse(t->options->ledger_table, &place, err);
     if (st == FR_OK)
-        st = fr_facts_ask(l->session, seen->table, ledger ? &place : NULL, &seen->facts,
-                          refused, err);
+        st =
+            fr_facts_ask(l->session, seen->table, t->options, &seen->facts, refused, err);
     if (st == FR_OK)
         say_refused(l, seen->table->display, refused);
     return st;
@@ -99,9 +98,7 @@ static fr_status see_table(struct looker *l, const struct preflight_target *t,
 
     for (size_t i = 0; i < l->seen_count; i++) {
         *out = &l->seen[i];
-        if (same_text(l->seen[i].database, t->database) &&
-            same_text(l->seen[i].name, t->table) &&
-            same_text(l->seen[i].ledger, ledger_of(t)))
+        if (same_questions(l->seen[i].target, t))
             return FR_OK;
     }
     seen = &l->seen[l->seen_count];
@@ -115,9 +112,7 @@ static fr_status see_table(struct looker *l, const struct preflight_target *t,
         fr_table_free(&seen->table);
         return st;
     }
-    seen->database = t->database;
-    seen->name = t->table;
-    seen->ledger = ledger_of(t);
+    seen->target = t;
     l->seen_count++;
     return FR_OK;
 }
@@ -200,11 +195,26 @@ static int64_t streams_of(const struct fr_settings *s, const struct preflight_ta
     return t->tasks < n ? t->tasks : n;
 }
 
+/* The table that bulk copy goes into: with --stage a heap beside the target. */
+static struct fr_table copied_into(const struct fr_table *t,
+                                   const struct fr_load_options *o)
+{
+    struct fr_table into = *t;
+
+    if (o->stage) {
+        into.constraints_enabled = into.triggers_enabled = 0;
+        into.index_count = into.columnstore_count = 0;
+        into.is_clustered = into.is_memory_optimized = false;
+    }
+    return into;
+}
+
 static fr_status judge(struct looker *l, const struct seen *seen,
                        const struct fr_bulk_engine *engine, struct preflight_found *f,
                        struct fr_err *err)
 {
     const struct preflight_target *t = f->target;
+    struct fr_table into = copied_into(seen->table, t->options);
     struct fr_hints hints;
     struct fr_preflight p = {.table = seen->table,
                              .options = t->options,
@@ -214,7 +224,7 @@ static fr_status judge(struct looker *l, const struct seen *seen,
                              .streams = f->streams,
                              .tasks = t->tasks,
                              .reject_free_bytes = reject_free_bytes(t->options)};
-    fr_status st = fr_hints_make(t->options, seen->table, engine->abilities, &hints, err);
+    fr_status st = fr_hints_make(t->options, &into, engine->abilities, &hints, err);
     bool hinted = st == FR_OK;
 
     f->facts = seen->facts;

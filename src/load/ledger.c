@@ -74,24 +74,15 @@ fr_status ledger_localize(const char *sql, const struct fr_ledger_place *place,
     return fr_sql_rename(sql, names, sizeof names / sizeof names[0], out, err);
 }
 
-fr_status fr_ledger_quote(const struct fr_ledger_place *place,
-                          char ledger[FR_LEDGER_QUOTED_BYTES],
-                          char marks[FR_LEDGER_QUOTED_BYTES], struct fr_err *err)
+fr_status fr_ledger_quote(const struct fr_ledger_place *place, const char *name,
+                          char out[FR_LEDGER_QUOTED_BYTES], struct fr_err *err)
 {
-    const struct {
-        const char *name;
-        char *out;
-    } names[] = {{"dbo.fullrack_ledger", ledger}, {"dbo.fullrack_truncation", marks}};
-    fr_status st = FR_OK;
+    struct fr_buf text;
+    fr_status st = ledger_localize(name, place, "", &text, err);
 
-    for (size_t i = 0; st == FR_OK && i < sizeof names / sizeof names[0]; i++) {
-        struct fr_buf text;
-
-        st = ledger_localize(names[i].name, place, "", &text, err);
-        if (st == FR_OK)
-            snprintf(names[i].out, FR_LEDGER_QUOTED_BYTES, "%s", fr_buf_text(&text));
-        fr_buf_free(&text);
-    }
+    if (st == FR_OK)
+        snprintf(out, FR_LEDGER_QUOTED_BYTES, "%s", fr_buf_text(&text));
+    fr_buf_free(&text);
     return st;
 }
 

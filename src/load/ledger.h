@@ -24,11 +24,10 @@ struct fr_ledger_place {
 fr_status fr_ledger_place_parse(const char *text, struct fr_ledger_place *out,
                                 struct fr_err *err);
 
-/* The quoted names of the ledger and of its list of truncated tables. */
+/* The quoted name of one of its tables there; name: as sql/ledger.sql has it. */
 enum { FR_LEDGER_QUOTED_BYTES = 2 * FR_LEDGER_NAME_BYTES + 32 };
-fr_status fr_ledger_quote(const struct fr_ledger_place *place,
-                          char ledger[FR_LEDGER_QUOTED_BYTES],
-                          char marks[FR_LEDGER_QUOTED_BYTES], struct fr_err *err);
+fr_status fr_ledger_quote(const struct fr_ledger_place *place, const char *name,
+                          char out[FR_LEDGER_QUOTED_BYTES], struct fr_err *err);
 
 struct fr_head_key {
     struct fr_ledger_place place;

@@ -166,6 +166,58 @@ static bool find_no_ledger(preflight p, struct fr_finding *f)
     return true;
 }
 
+static bool find_no_stage(preflight p, struct fr_finding *f)
+{
+    const struct fr_facts *k = p->facts;
+
+    if (!p->options->stage)
+        return false;
+    if (k->may_create_table == 0 || k->may_alter_table_schema == 0 ||
+        k->may_select_table_schema == 0 || k->may_insert_table_schema == 0) {
+        say(f->message,
+            "--stage makes tables beside this one, and the login %s may not (CREATE "
+            "TABLE; "
+            "ALTER, SELECT, INSERT on the schema)",
+            k->login_name);
+        say(f->cure, "GRANT these to a role of the login, or load without --stage");
+        return true;
+    }
+    if (k->may_select_stages != 0 && k->may_insert_stages != 0 &&
+        k->may_update_stages != 0)
+        return false;
+    say(f->message, "the login %s may not use the ledger's list of staged tables",
+        k->login_name);
+    say(f->cure, "GRANT SELECT, INSERT, UPDATE on it to a role of the login "
+                 "(docs/permissions.md)");
+    return true;
+}
+
+static bool find_no_rejects(preflight p, struct fr_finding *f)
+{
+    const struct fr_facts *k = p->facts;
+    const char *table = p->options->reject_table;
+
+    if (table == NULL)
+        return false;
+    if (k->rejects_exist == 0 && k->may_create_table == 0) {
+        say(f->message,
+            "--reject-table %s is not there, and the login %s may not make it", table,
+            k->login_name);
+        say(f->cure,
+            "let `fullrack init --reject-table %s` make it with more rights, or "
+            "use -e",
+            table);
+        return true;
+    }
+    if (k->rejects_exist <= 0 ||
+        (k->may_insert_rejects != 0 && k->may_select_rejects != 0))
+        return false;
+    say(f->message, "the login %s may not %s --reject-table %s", k->login_name,
+        k->may_insert_rejects == 0 ? "INSERT into" : "SELECT from", table);
+    say(f->cure, "GRANT SELECT, INSERT ON %s to a role of the login", table);
+    return true;
+}
+
 /* -- what cannot be -------------------------------------------------------------------
  */
 
@@ -272,8 +324,8 @@ static bool find_triggers(preflight p, struct fr_finding *f)
 /* Where anything could be logged minimally. */
 static bool could_log_little(preflight p)
 {
-    return (is_heap(p) && p->hints->options.tablock) || is_columnstore(p) ||
-           (p->table->is_clustered && is_empty(p));
+    return p->options->stage || (is_heap(p) && p->hints->options.tablock) ||
+           is_columnstore(p) || (p->table->is_clustered && is_empty(p));
 }
 
 static bool find_recovery(preflight p, struct fr_finding *f)
@@ -380,7 +432,10 @@ static bool find_blocked_readers(preflight p, struct fr_finding *f)
     bool versions = p->facts->is_read_committed_snapshot_on > 0 ||
                     p->facts->snapshot_isolation_state == 1;
 
-    if (!p->hints->options.tablock || p->table->is_memory_optimized)
+    /* rows of --stage come by INSERT ... SELECT, WITH (TABLOCK) where there is no index
+     */
+    if (!p->hints->options.tablock || p->table->is_memory_optimized ||
+        (p->options->stage && p->table->index_count > 0))
         return false;
     say(f->message, "TABLOCK keeps all readers of the table out until a batch commits%s",
         versions ? ", those with row versions (the database has them) and NOLOCK too"
@@ -395,7 +450,7 @@ static bool find_small_batches(preflight p, struct fr_finding *f)
 {
     int64_t rows = p->options->batch_rows;
 
-    if (!is_heap(p) || rows <= 0 || rows >= HEAP_MIN_ROWS)
+    if ((!is_heap(p) && !p->options->stage) || rows <= 0 || rows >= HEAP_MIN_ROWS)
         return false;
     say(f->message,
         "-b %" PRId64 " into a heap: each batch is a transaction and takes fresh extents "
@@ -484,35 +539,50 @@ static bool find_bcp_lock(preflight p, struct fr_finding *f)
     return true;
 }
 
+static bool find_staged(preflight p, struct fr_finding *f)
+{
+    if (!p->options->stage)
+        return false;
+    say(f->message, "--stage: each row is written twice, and the log holds all of them "
+                    "while one transaction brings them in");
+    say(f->cure, "without it, where the table may be seen half loaded");
+    return true;
+}
+
 static const struct rule {
     const char *code;
     enum fr_severity severity; /* unless the rule says another */
     bool (*find)(preflight p, struct fr_finding *f);
+    bool is_direct; /* of bulk copy into the table: not of --stage, which copies beside it
+                     */
 } rules[] = {
-    {"no_insert_right", FR_FINDING_ERROR, find_no_insert},
-    {"no_select_right", FR_FINDING_ERROR, find_no_select},
-    {"no_alter_right", FR_FINDING_ERROR, find_no_alter},
-    {"no_ledger_right", FR_FINDING_ERROR, find_no_ledger},
-    {"bcp_several_hints", FR_FINDING_ERROR, find_several_hints},
-    {"nonclustered_indexes", FR_FINDING_WARNING, find_indexes},
-    {"one_stream", FR_FINDING_WARNING, find_one_stream},
-    {"constraints_untrusted", FR_FINDING_WARNING, find_untrusted},
-    {"constraints_checked", FR_FINDING_NOTE, find_checked},
-    {"insert_triggers", FR_FINDING_WARNING, find_triggers},
-    {"recovery_full", FR_FINDING_WARNING, find_recovery},
-    {"compression", FR_FINDING_WARNING, find_compression},
-    {"columnstore_small_batches", FR_FINDING_WARNING, find_delta_stores},
-    {"columnstore_partitions", FR_FINDING_WARNING, find_partitions},
-    {"columnstore_tablock", FR_FINDING_WARNING, find_columnstore_lock},
-    {"memory_optimized", FR_FINDING_NOTE, find_memory_optimized},
-    {"readers_blocked", FR_FINDING_WARNING, find_blocked_readers},
-    {"small_batches", FR_FINDING_WARNING, find_small_batches},
-    {"clustered_empty", FR_FINDING_WARNING, find_empty_clustered},
-    {"clustered_filled", FR_FINDING_NOTE, find_filled_clustered},
-    {"bcp_no_tablock", FR_FINDING_WARNING, find_bcp_lock},
-    {"reject_space", FR_FINDING_WARNING, find_reject_space},
-    {"view", FR_FINDING_NOTE, find_view},
-    {"ledger_off", FR_FINDING_NOTE, find_ledger_off},
+    {"no_insert_right", FR_FINDING_ERROR, find_no_insert, false},
+    {"no_select_right", FR_FINDING_ERROR, find_no_select, false},
+    {"no_alter_right", FR_FINDING_ERROR, find_no_alter, false},
+    {"no_ledger_right", FR_FINDING_ERROR, find_no_ledger, false},
+    {"no_stage_right", FR_FINDING_ERROR, find_no_stage, false},
+    {"no_reject_table_right", FR_FINDING_ERROR, find_no_rejects, false},
+    {"bcp_several_hints", FR_FINDING_ERROR, find_several_hints, true},
+    {"nonclustered_indexes", FR_FINDING_WARNING, find_indexes, false},
+    {"one_stream", FR_FINDING_WARNING, find_one_stream, true},
+    {"constraints_untrusted", FR_FINDING_WARNING, find_untrusted, true},
+    {"constraints_checked", FR_FINDING_NOTE, find_checked, false},
+    {"insert_triggers", FR_FINDING_WARNING, find_triggers, false},
+    {"recovery_full", FR_FINDING_WARNING, find_recovery, false},
+    {"compression", FR_FINDING_WARNING, find_compression, false},
+    {"columnstore_small_batches", FR_FINDING_WARNING, find_delta_stores, true},
+    {"columnstore_partitions", FR_FINDING_WARNING, find_partitions, true},
+    {"columnstore_tablock", FR_FINDING_WARNING, find_columnstore_lock, true},
+    {"memory_optimized", FR_FINDING_NOTE, find_memory_optimized, true},
+    {"readers_blocked", FR_FINDING_WARNING, find_blocked_readers, false},
+    {"small_batches", FR_FINDING_WARNING, find_small_batches, false},
+    {"clustered_empty", FR_FINDING_WARNING, find_empty_clustered, true},
+    {"clustered_filled", FR_FINDING_NOTE, find_filled_clustered, true},
+    {"bcp_no_tablock", FR_FINDING_WARNING, find_bcp_lock, true},
+    {"reject_space", FR_FINDING_WARNING, find_reject_space, false},
+    {"view", FR_FINDING_NOTE, find_view, true},
+    {"staged", FR_FINDING_NOTE, find_staged, false},
+    {"ledger_off", FR_FINDING_NOTE, find_ledger_off, false},
 };
 enum { RULES = sizeof rules / sizeof rules[0] };
 _Static_assert((int)RULES <= (int)FR_MAX_FINDINGS, "there is a place for each rule");
@@ -533,7 +603,7 @@ size_t fr_preflight_judge(const struct fr_preflight *p,
         for (size_t i = 0; i < RULES; i++) {
             found =
                 (struct fr_finding){.code = rules[i].code, .severity = rules[i].severity};
-            if (!rules[i].find(p, &found))
+            if ((rules[i].is_direct && p->options->stage) || !rules[i].find(p, &found))
                 continue;
             /* Babelfish answers for rights of its own, not always those that count */
             if (found.severity == FR_FINDING_ERROR && fr_finding_is_right(&found) &&

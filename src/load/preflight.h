@@ -39,6 +39,9 @@ struct fr_facts {
     int64_t ledger_exists;
     int64_t may_select_ledger, may_insert_ledger, may_update_ledger;
     int64_t may_select_marks, may_insert_marks; /* of the truncated tables */
+    int64_t may_select_stages, may_insert_stages, may_update_stages; /* --stage */
+    int64_t rejects_exist, may_select_rejects, may_insert_rejects;   /* --reject-table */
+    int64_t may_alter_table_schema, may_select_table_schema, may_insert_table_schema;
     int64_t may_create_table, may_alter_schema; /* to make the ledger */
     int64_t may_select_schema, may_insert_schema, may_update_schema; /* and use it */
 };
@@ -46,12 +49,12 @@ struct fr_facts {
 /* All unknown. */
 void fr_facts_init(struct fr_facts *f);
 /*
- * Ask for all of it; ledger NULL = the load keeps none.  Where a part is refused the
+ * Ask for all of it, of a load into `t` with such options.  Where a part is refused the
  * others are asked one by one, and *refused (of FR_ERR_TEXT_BYTES) says why the last was;
- * "" = none was.  FR_ELOST, FR_ENOMEM.
+ * "" = none was.  FR_ELOST, FR_ENOMEM, FR_EARG: a name is none.
  */
 fr_status fr_facts_ask(struct fr_sql *s, const struct fr_table *t,
-                       const struct fr_ledger_place *ledger, struct fr_facts *out,
+                       const struct fr_load_options *o, struct fr_facts *out,
                        char *refused, struct fr_err *err);
 /* Each fact that is known, by its name above. */
 typedef void (*fr_fact_fn)(void *ctx, const char *name, int64_t number, const char *text);
@@ -76,7 +79,7 @@ struct fr_finding {
 struct fr_preflight {
     const struct fr_table *table;
     const struct fr_load_options *options;
-    const struct fr_hints *hints;
+    const struct fr_hints *hints; /* with --stage, of the table beside it */
     const struct fr_bulk_engine *engine;
     const struct fr_facts *facts;
     int64_t streams; /* loads of the table that may go on at once */

@@ -7,17 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_BATCH_BYTES = 16384, QUOTED_BYTES = 2 * FR_NAME_MAX_BYTES + 3 };
+/* db-lib's sp_executesql takes a statement of so many (db/session.c). */
+enum { MAX_BATCH_BYTES = 4000, QUOTED_BYTES = 2 * FR_NAME_MAX_BYTES + 3, PARAMS = 8 };
 
-#define NUMBER(member)                                                                   \
-    {                                                                                    \
-#member, offsetof(struct fr_facts, member), 0                                    \
-    }
-#define TEXT(member)                                                                     \
-    {                                                                                    \
-#member, offsetof(struct fr_facts, member),                                      \
-            sizeof((struct fr_facts *)NULL)->member                                      \
-    }
+/* clang-format off */
+#define NUMBER(member) {#member, offsetof(struct fr_facts, member), 0}
+#define TEXT(member) \
+    {#member, offsetof(struct fr_facts, member), sizeof((struct fr_facts *)NULL)->member}
+/* clang-format on */
 
 /* Columns of the statements by name. */
 static const struct fact {
@@ -51,6 +48,15 @@ static const struct fact {
     NUMBER(may_update_ledger),
     NUMBER(may_select_marks),
     NUMBER(may_insert_marks),
+    NUMBER(may_select_stages),
+    NUMBER(may_insert_stages),
+    NUMBER(may_update_stages),
+    NUMBER(rejects_exist),
+    NUMBER(may_select_rejects),
+    NUMBER(may_insert_rejects),
+    NUMBER(may_alter_table_schema),
+    NUMBER(may_select_table_schema),
+    NUMBER(may_insert_table_schema),
     NUMBER(may_create_table),
     NUMBER(may_alter_schema),
     NUMBER(may_select_schema),
@@ -138,25 +144,28 @@ static fr_status take_facts(void *ctx, const struct fr_sql_row *row, struct fr_e
 /* What is asked of one table. */
 struct question {
     struct fr_sql *session;
-    struct fr_sql_param params[5];
+    struct fr_sql_param params[PARAMS];
     struct fr_facts *out;
     char *refused;
 };
 
 static fr_status ask(const struct question *q, const char *sql, struct fr_err *err)
 {
-    struct fr_sql_param params[sizeof q->params / sizeof q->params[0]];
+    struct fr_sql_param params[PARAMS];
 
     memcpy(params, q->params, sizeof params);
-    return fr_sql_run_params(q->session, sql, params, sizeof params / sizeof params[0],
-                             take_facts, q->out, err);
+    return fr_sql_run_params(q->session, sql, params, PARAMS, take_facts, q->out, err);
 }
 
+static const char *const parts[] = {fr_stmt_preflight_table, fr_stmt_preflight_key,
+                                    fr_stmt_preflight_database, fr_stmt_preflight_rights};
+enum { PARTS = sizeof parts / sizeof parts[0] };
+
 /* Babelfish has not all of the views, and a right may be missing for one of them. */
-static fr_status ask_one_by_one(const struct question *q, const char *const *parts,
-                                size_t count, struct fr_err *err)
+static fr_status ask_one_by_one(const struct question *q, size_t from, size_t to,
+                                struct fr_err *err)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = from; i < to; i++) {
         fr_status st = ask(q, parts[i], err);
 
         if (st == FR_EDB && !q->session->lost)
@@ -168,48 +177,103 @@ static fr_status ask_one_by_one(const struct question *q, const char *const *par
     return FR_OK;
 }
 
+/* Without the comment in front, which is for those who read the server's trace: db-lib's
+ * statements are short. */
+static const char *without_comment(const char *sql)
+{
+    const char *end = strncmp(sql, "/*", 2) == 0 ? strstr(sql, "*/") : NULL;
+
+    return end == NULL ? sql : end + 2;
+}
+
+/* As many in one batch as it can hold. */
 static fr_status ask_all(const struct question *q, struct fr_err *err)
 {
-    static const char *const parts[] = {fr_stmt_preflight_table, fr_stmt_preflight_key,
-                                        fr_stmt_preflight_database,
-                                        fr_stmt_preflight_rights};
-    enum { PARTS = sizeof parts / sizeof parts[0] };
     struct fr_buf batch;
-    fr_status st;
+    fr_status st = FR_OK;
 
     fr_buf_init(&batch, MAX_BATCH_BYTES);
-    for (size_t i = 0; i < PARTS; i++)
-        fr_buf_add_str(&batch, parts[i]);
-    st = batch.failed ? fr_err_set(err, FR_ENOMEM, "no memory for a statement")
-                      : ask(q, fr_buf_text(&batch), err);
+    for (size_t from = 0, to; st == FR_OK && from < PARTS; from = to) {
+        fr_buf_reset(&batch);
+        for (to = from;
+             to < PARTS && batch.len + strlen(without_comment(parts[to])) <= batch.max;
+             to++)
+            fr_buf_add_str(&batch, without_comment(parts[to]));
+        if (to == from || batch.failed) {
+            st = fr_err_set(err, FR_ENOMEM, "no memory for a statement");
+            break;
+        }
+        st = ask(q, fr_buf_text(&batch), err);
+        if (st == FR_EDB && !q->session->lost) {
+            fr_err_clear(err);
+            st = ask_one_by_one(q, from, to, err);
+        }
+    }
     fr_buf_free(&batch);
-    if (st != FR_EDB || q->session->lost)
-        return st;
-    fr_err_clear(err);
-    return ask_one_by_one(q, parts, PARTS, err);
+    return st;
+}
+
+/* The quoted names that are asked about, "" where the load has none. */
+struct names {
+    char ledger[FR_LEDGER_QUOTED_BYTES], marks[FR_LEDGER_QUOTED_BYTES];
+    char stages[FR_LEDGER_QUOTED_BYTES], ledger_schema[FR_LEDGER_NAME_BYTES + 4];
+    char table_schema[QUOTED_BYTES];
+};
+
+static fr_status name_ledger(const char *table, struct names *n, struct fr_err *err)
+{
+    struct fr_ledger_place place;
+    fr_status st = fr_ledger_place_parse(table, &place, err);
+
+    if (st == FR_OK)
+        st = fr_ledger_quote(&place, "dbo.fullrack_ledger", n->ledger, err);
+    if (st == FR_OK)
+        st = fr_ledger_quote(&place, "dbo.fullrack_truncation", n->marks, err);
+    if (st == FR_OK)
+        st = fr_ledger_quote(&place, "dbo.fullrack_staging", n->stages, err);
+    if (st == FR_OK)
+        snprintf(n->ledger_schema, sizeof n->ledger_schema, "[%s]", place.schema);
+    return st;
+}
+
+static struct fr_sql_param name_param(const char *name, const char *text)
+{
+    return fr_sql_in_text(name, text == NULL || *text == '\0' ? NULL : text);
 }
 
 fr_status fr_facts_ask(struct fr_sql *s, const struct fr_table *t,
-                       const struct fr_ledger_place *ledger, struct fr_facts *out,
+                       const struct fr_load_options *o, struct fr_facts *out,
                        char *refused, struct fr_err *err)
 {
-    char heads[FR_LEDGER_QUOTED_BYTES], marks[FR_LEDGER_QUOTED_BYTES];
-    char schema[FR_LEDGER_NAME_BYTES + 4];
+    struct names *n = calloc(1, sizeof *n);
     struct question q = {.session = s, .out = out, .refused = refused};
+    struct fr_table_name name;
+    fr_status st;
 
     fr_facts_init(out);
     *refused = '\0';
-    if (ledger != NULL) {
-        fr_status st = fr_ledger_quote(ledger, heads, marks, err);
+    if (n == NULL)
+        return fr_err_set(err, FR_ENOMEM, "no memory for names");
+    st = fr_table_name_parse(t->quoted, &name, err);
+    if (st == FR_OK)
+        (void)fr_name_quote(name.schema, n->table_schema, sizeof n->table_schema);
+    if (st == FR_OK && o->ledger_choice == 0)
+        st = name_ledger(o->ledger_table, n, err);
+    if (st == FR_OK) {
+        struct fr_sql_param params[PARAMS] = {
+            fr_sql_in_int("@object_id", t->object_id),
+            fr_sql_in_text("@name", t->quoted),
+            name_param("@ledger", n->ledger),
+            name_param("@marks", n->marks),
+            name_param("@stages", n->stages),
+            name_param("@ledger_schema", n->ledger_schema),
+            name_param("@table_schema", n->table_schema),
+            name_param("@rejects", o->reject_table),
+        };
 
-        if (st != FR_OK)
-            return st;
-        snprintf(schema, sizeof schema, "[%s]", ledger->schema);
+        memcpy(q.params, params, sizeof params);
+        st = ask_all(&q, err);
     }
-    q.params[0] = fr_sql_in_int("@object_id", t->object_id);
-    q.params[1] = fr_sql_in_text("@name", t->quoted);
-    q.params[2] = fr_sql_in_text("@ledger", ledger == NULL ? NULL : heads);
-    q.params[3] = fr_sql_in_text("@marks", ledger == NULL ? NULL : marks);
-    q.params[4] = fr_sql_in_text("@ledger_schema", ledger == NULL ? NULL : schema);
-    return ask_all(&q, err);
+    free(n);
+    return st;
 }

@@ -136,6 +136,9 @@ def test_missing_rights_are_named(r):
             (("-E",), ("SELECT ON dbo.t", "INSERT ON dbo.t"), "no_alter_right", "-E"),
             ((), ("SELECT ON dbo.t", "INSERT ON dbo.t"), "no_ledger_right", "ledger"),
             ((), ("SELECT ON dbo.t", "INSERT ON dbo.t", "SELECT ON dbo.fullrack_ledger", "INSERT ON dbo.fullrack_ledger"), "no_ledger_right", "UPDATE"),
+            (("--stage",), ("SELECT ON dbo.t", "INSERT ON dbo.t"), "no_stage_right", "CREATE TABLE"),
+            (("--stage",), ("SELECT ON SCHEMA::dbo", "INSERT ON SCHEMA::dbo", "ALTER ON SCHEMA::dbo", "CREATE TABLE"), "no_stage_right", "list of staged tables"),
+            (("--reject-table", "dbo.bad"), ("SELECT ON dbo.t", "INSERT ON dbo.t"), "no_reject_table_right", "dbo.bad"),
             (("--ledger-table", "dbo.other"), ("SELECT ON dbo.t", "INSERT ON dbo.t"), "no_ledger_right", "--ledger-table")):
         r.fresh("CREATE TABLE dbo.t (a int IDENTITY NOT NULL, b int NULL CHECK (b > 0))")
         user = login(r, "etl", *grants)
@@ -153,15 +156,20 @@ def test_rights_that_are_enough(r):
     r.fullrack("init")
     ledger = ["%s ON dbo.fullrack_ledger" % p for p in ("SELECT", "INSERT", "UPDATE")]
     marks = ["%s ON dbo.fullrack_truncation" % p for p in ("SELECT", "INSERT")]
+    stages = ["%s ON dbo.fullrack_staging" % p for p in ("SELECT", "INSERT", "UPDATE")]
     table = ["SELECT ON dbo.t", "INSERT ON dbo.t"]
+    r.fullrack("init", "--reject-table", "dbo.bad")
     for options, grants in (((), table + ledger), (("--ledger", "off"), table), (("--truncate",), table + ledger + marks + ["ALTER ON dbo.t"]),
                             (("--no-check",), table + ledger + ["ALTER ON dbo.t"]),
+                            (("--stage",), table + ledger + stages + ["CREATE TABLE"] + ["%s ON SCHEMA::dbo" % p for p in ("ALTER", "SELECT", "INSERT")]),
+                            (("--reject-table", "dbo.bad"), table + ledger + ["SELECT ON dbo.bad", "INSERT ON dbo.bad"]),
                             (("--ledger-table", "dbo.mine"), ["CREATE TABLE"] + ["%s ON SCHEMA::dbo" % p for p in ("ALTER", "SELECT", "INSERT", "UPDATE")])):
         r.fresh("CREATE TABLE dbo.t (a int NOT NULL, b int NULL CHECK (b > 0))")
         user = login(r, "enough", *grants)
         equal(dry(r, "load", *user, "dbo.t", files(r), *options)["errors"], 0, "errors with %s" % (grants,))
         r.fullrack("load", *user, "dbo.t", files(r), *options)
         equal(count(r), 20, "rows")
+    r.sql("DROP TABLE dbo.bad")
 
 
 # ---- a run

@@ -25,6 +25,8 @@ enum {
     LEDGER_OFF = 32,
     TABLOCK = 64,
     HINT_NONE = 128,
+    STAGE = 256,
+    REJECTS = 512,
 };
 
 static const struct fr_bulk_engine wire = {.name = "wire",
@@ -67,6 +69,8 @@ static void set_scene(struct scene *s, unsigned table, unsigned options)
     s->options.hint = (options & TABLOCK) != 0     ? TEXT("TABLOCK")
                       : (options & HINT_NONE) != 0 ? TEXT("none")
                                                    : NULL;
+    s->options.stage = (options & STAGE) != 0;
+    s->options.reject_table = (options & REJECTS) != 0 ? TEXT("dbo.bad") : NULL;
     s->engine = (options & BCP) != 0 ? &bcp : &wire;
 }
 
@@ -155,7 +159,7 @@ static fr_status fake_run_params(struct fr_sql *s, const char *sql,
                                  fr_sql_row_fn row, void *ctx, struct fr_err *err)
 {
     (void)params;
-    ck_assert_uint_eq(count, 5);
+    ck_assert_uint_eq(count, 8);
     calls++;
     if (loses_connection) {
         s->lost = true;
@@ -166,16 +170,15 @@ static fr_status fake_run_params(struct fr_sql *s, const char *sql,
     return answer(sql, told, row, ctx, err);
 }
 
-static fr_status ask(const char *facts, const struct fr_table *t, struct fr_facts *out,
+static fr_status ask(const char *facts, const struct scene *s, struct fr_facts *out,
                      char *refused, struct fr_err *err)
 {
     static const struct fr_sql_ops ops = {.run_params = fake_run_params};
-    struct fr_ledger_place place = {"dbo", "fullrack_ledger"};
     struct fr_sql session = {.ops = &ops};
 
     told = facts;
     calls = 0;
-    return fr_facts_ask(&session, t, &place, out, refused, err);
+    return fr_facts_ask(&session, &s->table, &s->options, out, refused, err);
 }
 
 static void count_fact(void *ctx, const char *name, int64_t number, const char *text)
@@ -199,7 +202,7 @@ START_TEST(test_facts_are_asked_at_once)
     loses_connection = false;
     ck_assert_int_eq(ask("may_insert=1 may_alter=NULL recovery_model=FULL table_rows=0 "
                          "key_column=id key_column=b]c",
-                         &s.table, &f, refused, &err),
+                         &s, &f, refused, &err),
                      FR_OK);
     ck_assert_int_eq(calls, 1);
     ck_assert_str_eq(refused, "");
@@ -225,7 +228,7 @@ START_TEST(test_refused_facts_are_unknown)
     refused_column = "recovery_model";
     loses_connection = false;
     ck_assert_int_eq(
-        ask("may_insert=0 recovery_model=FULL table_rows=5", &s.table, &f, refused, &err),
+        ask("may_insert=0 recovery_model=FULL table_rows=5", &s, &f, refused, &err),
         FR_OK);
     ck_assert_int_eq(calls, 5); /* at once, then four parts */
     ck_assert_ptr_nonnull(strstr(refused, "Invalid object name"));
@@ -234,7 +237,7 @@ START_TEST(test_refused_facts_are_unknown)
     ck_assert_int_eq(f.table_rows, 5);
     ck_assert_int_eq(err.status, FR_OK);
     loses_connection = true;
-    ck_assert_int_eq(ask("", &s.table, &f, refused, &err), FR_ELOST);
+    ck_assert_int_eq(ask("", &s, &f, refused, &err), FR_ELOST);
     ck_assert_int_eq(calls, 1);
     refused_column = NULL;
     loses_connection = false;
@@ -280,6 +283,25 @@ static const struct {
     {INDEXED, TRUNCATE, 0, "ledger_exists=1 may_insert_marks=0", "E:no_ledger_right"},
     {INDEXED, LEDGER_OFF, 0, "ledger_exists=1 may_update_ledger=0", "N:ledger_off"},
     {INDEXED, LEDGER_OFF, 0, "ledger_exists=0 may_create_table=0", "N:ledger_off"},
+    {INDEXED, REJECTS, 0, "rejects_exist=0 may_create_table=0",
+     "E:no_reject_table_right"},
+    {INDEXED, REJECTS, 0, "rejects_exist=1 may_insert_rejects=0 may_select_rejects=1",
+     "E:no_reject_table_right"},
+    {INDEXED, REJECTS, 0, "rejects_exist=1 may_insert_rejects=1 may_select_rejects=0",
+     "E:no_reject_table_right"},
+    {INDEXED, REJECTS, 0,
+     "rejects_exist=1 may_insert_rejects=1 may_select_rejects=1 may_create_table=0", ""},
+    {INDEXED, 0, 0, "rejects_exist=0 may_create_table=0 ledger_exists=1", ""},
+    {INDEXED, STAGE, 0, "may_create_table=0 ledger_exists=1",
+     "E:no_stage_right N:staged"},
+    {INDEXED, STAGE, 0, "may_alter_table_schema=0", "E:no_stage_right N:staged"},
+    {INDEXED, STAGE, 0, "may_update_stages=0", "E:no_stage_right N:staged"},
+    {INDEXED, 0, 0, "may_update_stages=0", ""},
+    /* what is said of bulk copy into the table is not true of --stage */
+    {CLUSTERED, STAGE, 0, "table_rows=0", "N:staged"},
+    {0, STAGE, 0, "", "N:readers_blocked N:staged"},
+    {COLUMNSTORE, STAGE, 50, "clustered_columnstores=1", "W:small_batches N:staged"},
+    {INDEXED, STAGE, 0, "nonclustered_indexes=1", "W:nonclustered_indexes N:staged"},
     /* hints */
     {INDEXED | CHECKED | TRIGGERED, BCP, 0, "",
      "E:bcp_several_hints W:insert_triggers N:constraints_checked"},
@@ -359,7 +381,7 @@ static size_t judge(struct scene *s, const char *facts, struct fr_preflight *p,
     char refused[FR_ERR_TEXT_BYTES];
     size_t n;
 
-    ck_assert_int_eq(ask(facts, &s->table, &f, refused, &err), FR_OK);
+    ck_assert_int_eq(ask(facts, s, &f, refused, &err), FR_OK);
     ck_assert_msg(fr_hints_make(&s->options, &s->table, s->engine->abilities, &hints,
                                 &err) == FR_OK,
                   "%s", err.text);
