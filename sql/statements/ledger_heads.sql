@@ -7,6 +7,6 @@ SELECT h.load_id, h.range_start, h.state, h.epoch, h.rows_loaded, h.rows_rejecte
        CASE WHEN EXISTS (SELECT 1 FROM dbo.fullrack_truncation AS t
                          WHERE t.target_object_id = CASE WHEN s.brought_at IS NULL THEN h.target_object_id ELSE s.target_object_id END
                            AND t.truncated_at > COALESCE(s.brought_at, h.created_at))
-            THEN 1 ELSE 0 END AS is_truncated
+            THEN 1 ELSE 0 END AS is_truncated, s.stage_group, CASE WHEN s.brought_at IS NULL THEN 0 ELSE 1 END AS is_brought
 FROM dbo.fullrack_ledger AS h
 LEFT JOIN dbo.fullrack_staging AS s ON s.load_id = h.load_id AND s.range_start = h.range_start;

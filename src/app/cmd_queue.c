@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/num.h"
 #include "control/admin.h"
-#include "load/ledger.h"
+#include "load/stage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,11 +129,49 @@ static bool is_cleaning_up(const struct fr_queued_task *t)
     return strcmp(t->role, "on-failure") == 0 || strcmp(t->role, "finally") == 0;
 }
 
+static void tell_leftover(void *ctx, const char *table, const char *why)
+{
+    (void)ctx;
+    if (why != NULL)
+        fr_log(FR_LOG_WARN, "the stage table %s is left over for now: %s", table, why);
+}
+
+enum closing { CLOSE_OPEN, CLOSE_ALSO_DONE, CLOSE_STAGED };
+
+/*
+ * In the target.  CLOSE_STAGED: only where the task's rows never came out of its stage
+ * table.  Rows that did not are none in the table; what nobody will ask for is dropped.
+ */
+static fr_status close_in_target(struct admin *a, const struct fr_head_key *key,
+                                 const struct fr_load_options *o,
+                                 struct fr_ledger_closing *how, enum closing closing,
+                                 struct fr_err *err)
+{
+    bool is_brought = true;
+    fr_status st = fr_ledger_create(a->target, &key->place, err);
+
+    if (st == FR_OK && closing == CLOSE_STAGED) {
+        st = fr_stage_is_brought(a->target, key, o->stage_group, &is_brought, err);
+        if (st != FR_OK || is_brought)
+            return st;
+    }
+    /* a bring-in holds the heads: it is over, or finds this one closed */
+    how->also_done = closing != CLOSE_OPEN;
+    if (st == FR_OK)
+        st = fr_ledger_close(a->target, key, how, err);
+    if (st != FR_OK || !o->stage)
+        return st;
+    st = fr_stage_is_brought(a->target, key, o->stage_group, &is_brought, err);
+    how->rows = is_brought ? how->rows : 0;
+    return st == FR_OK ? fr_stage_tidy(a->target, &key->place, tell_leftover, NULL, err)
+                       : st;
+}
+
 /* *rows: what it committed and stays in the table. */
 static fr_status close_head(struct admin *a, const struct fr_queued_task *t,
-                            bool also_done, int64_t *rows, struct fr_err *err)
+                            enum closing closing, int64_t *rows, struct fr_err *err)
 {
-    struct fr_ledger_closing how = {.source = t->source, .also_done = also_done};
+    struct fr_ledger_closing how = {.source = t->source};
     struct fr_settings options;
     struct fr_head_key key = {.range_start = t->range_start};
     fr_status st;
@@ -143,15 +181,15 @@ static fr_status close_head(struct admin *a, const struct fr_queued_task *t,
         return FR_OK; /* nobody ever claimed it; a phase has no ledger */
     fr_settings_init(&options);
     snprintf(key.load_id, sizeof key.load_id, "%s", t->load_id);
-    st = fr_settings_from_text(&options, FR_GROUP_LOAD, t->options, "task options", err);
+    st = fr_settings_from_text(&options, FR_GROUP_LOAD | FR_GROUP_TASK, t->options,
+                               "task options", err);
     if (st == FR_OK)
         st = fr_ledger_place_parse(options.load.ledger_table, &key.place, err);
-    if (st == FR_OK && options.load.ledger_choice == 0) {
+    if (st == FR_OK && options.load.ledger_choice == 0 &&
+        (closing != CLOSE_STAGED || options.load.stage)) {
         st = open_target(a, t, err);
         if (st == FR_OK)
-            st = fr_ledger_create(a->target, &key.place, err);
-        if (st == FR_OK)
-            st = fr_ledger_close(a->target, &key, &how, err);
+            st = close_in_target(a, &key, &options.load, &how, closing, err);
         if (st == FR_OK)
             *rows = how.rows;
     }
@@ -285,7 +323,7 @@ int command_reset(struct fr_settings *s, struct fr_arguments *args, struct fr_er
                             (long long)t->task_id);
             break;
         }
-        st = close_head(&a, t, true, &rows, err);
+        st = close_head(&a, t, CLOSE_ALSO_DONE, &rows, err);
         if (st == FR_OK)
             st = fr_admin_reset(a.control, t,
                                 t->truncate_group[0] == '\0' ? NULL : t->truncate_group,
@@ -330,7 +368,7 @@ int command_cancel(struct fr_settings *s, struct fr_arguments *args, struct fr_e
                             (long long)t->task_id, t->state);
             break;
         }
-        st = close_head(&a, t, false, &rows, err);
+        st = close_head(&a, t, CLOSE_OPEN, &rows, err);
         if (is_phase(t))
             snprintf(why, sizeof why, "cancelled");
         else
@@ -382,8 +420,8 @@ int command_purge(struct fr_settings *s, struct fr_arguments *args, struct fr_er
             break;
         }
         /* the head of a done task lets nobody in as it is */
-        if (strcmp(t->state, "done") != 0)
-            st = close_head(&a, t, false, &rows, err);
+        st = close_head(&a, t, strcmp(t->state, "done") == 0 ? CLOSE_STAGED : CLOSE_OPEN,
+                        &rows, err);
         if (st == FR_OK)
             st = fr_admin_forget(a.control, t, &changed, err);
         if (st == FR_OK && changed)

@@ -1,15 +1,16 @@
 /*
  * fullrack verify: the queue against the ledger against the target's rows.
  *
- * Reads only.  Differences are printed one a line and end it with status 1; what is only
- * worth knowing (rows that did not come through fullrack) is a note.
+ * Reads only, but for stage tables that are left over: those it drops.  Differences are
+ * printed one a line and end it with status 1; what is only worth knowing (rows that did
+ * not come through fullrack) is a note.
  */
 #include "app/command.h"
 #include "app/open.h"
 #include "control/admin.h"
 #include "db/statements.h"
 #include "db/table.h"
-#include "load/ledger.h"
+#include "load/stage.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,6 +24,8 @@ struct head {
     char state[12];
     int64_t range_start, epoch, rows, rejected, skipped, object_id;
     bool is_truncated;
+    char stage_group[FR_GUID_TEXT_BYTES]; /* of --stage; "" = none */
+    bool is_brought;                      /* into its table */
 };
 
 /* Heads of one ledger of one database, sorted; table counts by object. */
@@ -77,7 +80,10 @@ static fr_status take_head(void *ctx, const struct fr_sql_row *row, struct fr_er
                          .rejected = number(row, 5),
                          .skipped = number(row, 6),
                          .object_id = number(row, 7),
-                         .is_truncated = number(row, 8) != 0};
+                         .is_truncated = number(row, 8) != 0,
+                         .is_brought = number(row, 10) != 0};
+    snprintf(one->stage_group, sizeof one->stage_group, "%s",
+             row->values[9] == NULL ? "" : row->values[9]);
     snprintf(one->load_id, sizeof one->load_id, "%s",
              row->values[0] == NULL ? "" : row->values[0]);
     snprintf(one->state, sizeof one->state, "%s",
@@ -132,9 +138,60 @@ static void compare_task(struct verify *v, const struct fr_queued_task *t,
     if (!queue_done && head_done && strcmp(t->state, "active") != 0)
         say(v->differences, "task %lld (%s) is %s, but all of it is loaded", id, t->shown,
             t->state);
+    if (head_done && h->stage_group[0] != '\0' && !h->is_brought)
+        say(v->notes, "task %lld (%s): its %lld rows wait to be brought into %s", id,
+            t->shown, (long long)h->rows, t->table);
     if (strcmp(t->state, "cancelled") == 0 && strcmp(h->state, "open") == 0)
         say(v->differences, "task %lld (%s) is cancelled, but its ledger head is open",
             id, t->shown);
+}
+
+/* What its loads have come to, of which it is the end. */
+static void compare_bring_in(struct verify *v, const struct fr_queued_task *t,
+                             const char *group, const struct heads *h)
+{
+    size_t brought = 0, waiting = 0;
+    bool done = strcmp(t->state, "done") == 0;
+
+    for (size_t i = 0; i < h->count; i++) {
+        const struct head *one = &h->items[i];
+
+        if (strcmp(one->stage_group, group) != 0 || strcmp(one->state, "done") != 0)
+            continue;
+        *(one->is_brought ? &brought : &waiting) += 1;
+    }
+    if (done && waiting > 0)
+        say(v->differences,
+            "task %lld (%s of %s) is done, but the rows of %zu loads are not in the "
+            "table",
+            (long long)t->task_id, t->source, t->table, waiting);
+    if (brought > 0 && waiting == 0 &&
+        (strcmp(t->state, "failed") == 0 || strcmp(t->state, "cancelled") == 0))
+        say(v->differences,
+            "task %lld (%s of %s) is %s, but the rows of its loads are in the table",
+            (long long)t->task_id, t->source, t->table, t->state);
+}
+
+static void tell_leftover(void *ctx, const char *table, const char *why)
+{
+    struct verify *v = ctx;
+
+    if (why == NULL)
+        say(v->notes, "the stage table %s was left over: dropped", table);
+    else
+        say(v->notes, "the stage table %s is left over: %s", table, why);
+}
+
+static fr_status take_stranger(void *ctx, const struct fr_sql_row *row,
+                               struct fr_err *err)
+{
+    struct verify *v = ctx;
+
+    (void)err;
+    if (row->columns == 1 && row->values[0] != NULL)
+        say(v->notes, "%s is called like a stage table, but this ledger has made none",
+            row->values[0]);
+    return FR_OK;
 }
 
 /* The rows of a table against what the ledger accounts for. */
@@ -174,29 +231,53 @@ static fr_status compare_count(struct verify *v, struct fr_sql *s, const char *t
     return st;
 }
 
-/* A task's ledger: "" where it has none, else its name in `out`. */
-static fr_status ledger_of(const struct fr_queued_task *t, char *out, size_t out_bytes,
+/* What a task's options say of its ledger. */
+struct kept {
+    char ledger[2 * FR_LEDGER_NAME_BYTES]; /* "" = it has none */
+    char stage_group[FR_GUID_TEXT_BYTES];  /* "" = it is not staged */
+};
+
+static fr_status ledger_of(const struct fr_queued_task *t, struct kept *out,
                            struct fr_err *err)
 {
     struct fr_settings options;
     fr_status st;
 
+    memset(out, 0, sizeof *out);
     fr_settings_init(&options);
-    st = fr_settings_from_text(&options, FR_GROUP_LOAD, t->options, "task options", err);
-    if (st == FR_OK && options.load.ledger_choice != 0)
-        out[0] = '\0';
-    else
-        snprintf(out, out_bytes, "%s",
+    st = fr_settings_from_text(&options, FR_GROUP_LOAD | FR_GROUP_TASK, t->options,
+                               "task options", err);
+    if (st != FR_OK || options.load.ledger_choice == 0)
+        snprintf(out->ledger, sizeof out->ledger, "%s",
                  options.load.ledger_table == NULL ? "dbo.fullrack_ledger"
                                                    : options.load.ledger_table);
+    if (options.load.stage && options.load.stage_group != NULL)
+        snprintf(out->stage_group, sizeof out->stage_group, "%s",
+                 options.load.stage_group);
     fr_settings_free(&options);
     return st;
 }
 
-/* Of this server; a phase has no rows to account for. */
+/* Of this server; a phase has no rows to account for, and a bring-in none of its own. */
 static bool is_load(const struct verify *v, const struct fr_queued_task *t)
 {
-    return strcmp(t->server, v->settings->server) == 0 && strcmp(t->kind, "load") == 0;
+    return strcmp(t->server, v->settings->server) == 0 && strcmp(t->kind, "query") != 0;
+}
+
+/* Reads nothing else but drops what is left over, and says so. */
+static fr_status verify_stages(struct verify *v, struct fr_sql *s,
+                               const struct fr_ledger_place *place, const struct heads *h,
+                               struct fr_err *err)
+{
+    bool any = false;
+    fr_status st;
+
+    for (size_t i = 0; i < h->count; i++)
+        any = any || h->items[i].stage_group[0] != '\0';
+    if (!any)
+        return FR_OK;
+    st = fr_stage_tidy(s, place, tell_leftover, v, err);
+    return st == FR_OK ? fr_stage_read_strangers(s, place, take_stranger, v, err) : st;
 }
 
 /* A place: the database and ledger of the tasks from `first` on that share it; their
@@ -218,16 +299,21 @@ static fr_status verify_place(struct verify *v, struct fr_queued_tasks *tasks,
         st = fr_ledger_read_all(s, &key.place, take_head, &h, err);
     if (st == FR_OK && h.count > 0)
         qsort(h.items, h.count, sizeof *h.items, by_key);
+    if (st == FR_OK)
+        st = verify_stages(v, s, &key.place, &h, err);
     for (size_t i = first; st == FR_OK && i < tasks->count; i++) {
         struct fr_queued_task *t = &tasks->items[i];
-        char other[2 * FR_LEDGER_NAME_BYTES];
+        struct kept other;
 
         if (t->options[0] == '\0' || strcmp(t->database, database) != 0 || !is_load(v, t))
             continue;
-        st = ledger_of(t, other, sizeof other, err);
-        if (st != FR_OK || strcmp(other, ledger) != 0)
+        st = ledger_of(t, &other, err);
+        if (st != FR_OK || strcmp(other.ledger, ledger) != 0)
             continue;
-        compare_task(v, t, find_head(&h, t));
+        if (strcmp(t->kind, "load") == 0)
+            compare_task(v, t, find_head(&h, t));
+        else
+            compare_bring_in(v, t, other.stage_group, &h);
         if (json_object_get(counted, t->table) == NULL)
             st = compare_count(v, s, t->table, &h, err);
         json_object_set_new(counted, t->table, json_true());
@@ -284,19 +370,21 @@ static fr_status verify_all(struct verify *v, struct fr_err *err)
 
     for (size_t i = 0; st == FR_OK && i < tasks.count; i++) {
         struct fr_queued_task *t = &tasks.items[i];
-        char ledger[2 * FR_LEDGER_NAME_BYTES];
+        struct kept kept;
 
         if (t->options[0] == '\0' || !is_load(v, t))
             continue;
-        st = ledger_of(t, ledger, sizeof ledger, err);
-        if (st == FR_OK && ledger[0] == '\0')
+        st = ledger_of(t, &kept, err);
+        if (st == FR_OK && kept.ledger[0] == '\0')
             say(v->notes, "task %lld (%s) keeps no ledger: it cannot be verified",
                 (long long)t->task_id, t->shown);
         else if (st == FR_OK)
-            st = verify_place(v, &tasks, i, ledger, err);
+            st = verify_place(v, &tasks, i, kept.ledger, err);
     }
     for (size_t i = 0; i < tasks.count; i++)
-        v->tasks += is_load(v, &tasks.items[i]) ? 1 : 0;
+        v->tasks +=
+            is_load(v, &tasks.items[i]) && strcmp(tasks.items[i].kind, "load") == 0 ? 1
+                                                                                    : 0;
     fr_admin_list_free(&tasks);
     if (st == FR_OK)
         st = verify_jobs(v, err);

@@ -39,6 +39,8 @@ SQL_STATEMENT_FILES = \
 	sql/statements/ledger_ranges.sql \
 	sql/statements/reject_table_rights.sql \
 	sql/statements/stage_look.sql \
+	sql/statements/stage_switch.sql \
+	sql/statements/stage_strangers.sql \
 	sql/statements/stage_truncation.sql \
 	sql/statements/stage_note.sql \
 	sql/statements/stage_defaults.sql \

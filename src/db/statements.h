@@ -30,6 +30,8 @@ extern const char fr_stmt_ledger_heads[];
 extern const char fr_stmt_ledger_ranges[];
 extern const char fr_stmt_reject_table_rights[];
 extern const char fr_stmt_stage_look[];
+extern const char fr_stmt_stage_switch[];
+extern const char fr_stmt_stage_strangers[];
 extern const char fr_stmt_stage_truncation[];
 extern const char fr_stmt_stage_note[];
 extern const char fr_stmt_stage_defaults[];

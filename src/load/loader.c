@@ -392,6 +392,8 @@ fr_status fr_load_attempt(const struct fr_load_job *given, struct fr_sql **sessi
         l.now = end;
         st = loader_ask_ledger(&l, err);
     }
+    if (st != FR_OK && staged != NULL)
+        fr_stage_explain(staged, err);
     loader_publish(&l);
     fill_result(&l, cpu, started_ms);
     fr_reader_stop(&l.reader);

@@ -14,7 +14,8 @@ enum {
     MAKING_BYTES = 4 << 20, /* 1,024 columns with long names, collations and defaults */
     DUPLICATE_KEY = 2627,
     NAME_IS_TAKEN = 2714,
-    NO_OBJECT = 208
+    NO_OBJECT = 208,
+    DENIED = 229
 };
 
 /* What stage_look.sql answers. */
@@ -177,8 +178,9 @@ static fr_status may_not_make(const struct fr_table *t, struct fr_err *err)
     fr_err_wrap(
         err,
         "--stage: the stage table %s cannot be made: the login needs CREATE TABLE "
-        "in this database and ALTER on that schema (without --stage neither is "
-        "needed)",
+        "in this database, and ALTER on that schema (and SELECT and INSERT on the "
+        "schema, to whose owner the table belongs); without --stage neither is "
+        "needed",
         t->quoted);
     if (err != NULL)
         err->status = FR_EARG;
@@ -307,6 +309,17 @@ fr_status fr_stage_open(struct fr_sql *s, const struct fr_stage_load *load,
     else
         fr_table_free(&t);
     return st;
+}
+
+void fr_stage_explain(const struct fr_table *stage, struct fr_err *err)
+{
+    if (err != NULL && err->server_number == DENIED)
+        fr_err_wrap(
+            err,
+            "--stage: the stage table %s belongs to the owner of its schema: the "
+            "login needs SELECT and INSERT on the schema (without --stage it does "
+            "not)",
+            stage->quoted);
 }
 
 fr_status fr_stage_is_brought(struct fr_sql *s, const struct fr_head_key *key,

@@ -31,6 +31,9 @@ fr_status fr_stage_open(struct fr_sql *s, const struct fr_stage_load *load,
                         const struct fr_table *target, struct fr_table **out,
                         struct fr_err *err);
 
+/* Adds to an error of a staged load which rights it needs, where it is for want of some. */
+void fr_stage_explain(const struct fr_table *stage, struct fr_err *err);
+
 struct fr_stage_group {
     struct fr_ledger_place place;
     const char *group; /* GUID */
@@ -62,6 +65,10 @@ fr_status fr_stage_bring_in(struct fr_sql *s, const struct fr_stage_group *g,
 typedef void (*fr_stage_told_fn)(void *ctx, const char *table, const char *why);
 fr_status fr_stage_tidy(struct fr_sql *s, const struct fr_ledger_place *place,
                         fr_stage_told_fn told, void *ctx, struct fr_err *err);
+
+/* Tables called like stage tables that this ledger does not know: one row each, a name. */
+fr_status fr_stage_read_strangers(struct fr_sql *s, const struct fr_ledger_place *place,
+                                  fr_sql_row_fn row, void *ctx, struct fr_err *err);
 
 /* Are the load's rows in their target? */
 fr_status fr_stage_is_brought(struct fr_sql *s, const struct fr_head_key *key,

@@ -3,6 +3,7 @@
 
 #include "db/statements.h"
 #include "load/ledger_priv.h"
+#include "load/loader.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -88,6 +89,8 @@ struct bringing {
     const struct fr_stage_group *g;
     struct fr_table *target;
     struct heaps heaps;
+    bool never_switch; /* it was refused */
+    bool in_switch;    /* what is asked, or done, is for a switch alone */
     struct fr_stage_result *result;
 };
 
@@ -231,13 +234,72 @@ static fr_status mark_brought(struct bringing *b, const struct heap *h,
     return st;
 }
 
+/* The only one, into an empty target that is like it. */
+static fr_status ask_for_switch(struct bringing *b, const struct heap *h, bool *may,
+                                struct fr_err *err)
+{
+    struct fr_sql_param params[] = {
+        fr_sql_in_int("@target_object_id", b->target->object_id),
+        fr_sql_in_text("@target_table", b->target->quoted),
+        fr_sql_in_text("@stage_table", h->table),
+    };
+    char look[2 * FR_NAME_MAX_BYTES + 160];
+    struct fr_sql_one one = {0};
+    fr_status st;
+
+    *may = false;
+    if (b->never_switch || b->heaps.count != 1)
+        return FR_OK;
+    b->in_switch = true;
+    st = fr_sql_run_params(b->s, fr_stmt_stage_switch, params, 3, fr_sql_take_one, &one,
+                           err);
+    b->in_switch = st != FR_OK;
+    if (st != FR_OK || fr_sql_one_i64(&one, 0, 0) != 1)
+        return st;
+    /* nobody puts a row there before the switch */
+    memset(&one, 0, sizeof one);
+    snprintf(
+        look, sizeof look,
+        "SELECT CASE WHEN EXISTS (SELECT 1 FROM %s WITH (TABLOCKX, HOLDLOCK)) THEN 0 "
+        "ELSE 1 END",
+        b->target->quoted);
+    st = fr_sql_run(b->s, look, fr_sql_take_one, &one, err);
+    *may = st == FR_OK && fr_sql_one_i64(&one, 0, 0) == 1;
+    return st;
+}
+
+static fr_status switch_heap(struct bringing *b, const struct heap *h, int64_t *rows,
+                             struct fr_err *err)
+{
+    struct fr_buf sql;
+    fr_status st = FR_OK;
+
+    fr_buf_init(&sql, STATEMENT_BYTES);
+    if (!fr_buf_printf(&sql,
+                       "DECLARE @rows bigint = (SELECT COUNT_BIG(*) FROM %s WITH "
+                       "(TABLOCKX));\nALTER TABLE %s SWITCH TO %s;\nSELECT @rows;",
+                       h->table, h->table, b->target->quoted))
+        st = fr_err_set(err, FR_ENOMEM, "no memory for the stage tables");
+    b->in_switch = true;
+    if (st == FR_OK)
+        st = fr_sql_run(b->s, fr_buf_text(&sql), take_last, rows, err);
+    if (st == FR_OK)
+        b->in_switch = false;
+    fr_buf_free(&sql);
+    b->result->was_switched = st == FR_OK;
+    return st;
+}
+
 static fr_status bring_heap(struct bringing *b, const struct heap *h, struct fr_err *err)
 {
     int64_t rows = -1;
+    bool may_switch = false;
     fr_status st = check_target(b, h, err);
 
     if (st == FR_OK)
-        st = insert_heap(b, h, &rows, err);
+        st = ask_for_switch(b, h, &may_switch, err);
+    if (st == FR_OK)
+        st = may_switch ? switch_heap(b, h, &rows, err) : insert_heap(b, h, &rows, err);
     if (st == FR_OK && rows != h->rows)
         st = fr_err_set(err, FR_EDATA,
                         "%s has %" PRId64 " rows for %s, and the ledger accounts for "
@@ -315,6 +377,17 @@ fr_status fr_stage_bring_in(struct fr_sql *s, const struct fr_stage_group *g,
         st = fr_table_describe(s, g->table, &b.target, err);
     if (st == FR_OK)
         st = bring_all(&b, err);
+    /* a catalog without what is asked (Babelfish), or a reason that it does not tell:
+     * nothing of the attempt stays, and the rows are inserted */
+    if (st == FR_EDB && b.in_switch && !fr_error_is_retryable(err)) {
+        fr_ledger_let_go(s);
+        free_heaps(&b.heaps);
+        memset(out, 0, sizeof *out);
+        b.never_switch = true;
+        b.in_switch = false;
+        st = s->lost ? fr_err_set(err, FR_ELOST, "the connection was lost")
+                     : bring_all(&b, err);
+    }
     /* what was not committed is rolled back before anybody looks again */
     if (st != FR_OK) {
         fr_ledger_let_go(s);
@@ -388,4 +461,13 @@ fr_status fr_stage_tidy(struct fr_sql *s, const struct fr_ledger_place *place,
     }
     free_heaps(&left);
     return st == FR_OK ? FR_OK : fr_err_wrap(err, "dropping stage tables");
+}
+
+fr_status fr_stage_read_strangers(struct fr_sql *s, const struct fr_ledger_place *place,
+                                  fr_sql_row_fn row, void *ctx, struct fr_err *err)
+{
+    fr_status st =
+        run_ledger_rows(s, place, fr_stmt_stage_strangers, NULL, 0, row, ctx, err);
+
+    return st == FR_OK ? FR_OK : fr_err_wrap(err, "looking for stage tables");
 }

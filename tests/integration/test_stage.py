@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """--stage: whole files or runs at once; and undo, which takes a run's rows out again."""
-import os, signal, sys, threading, time
+import os, signal, subprocess, sys, threading, time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from rack import Rack, check, equal, main, tests_of, wait_until, workers_of
+from rack import PASSWORD, Rack, check, equal, main, tests_of, wait_until, workers_of
 
 OPTIONS = ["--schedulers", "4"]
 
@@ -84,6 +84,257 @@ def test_a_failed_load_keeps_all_of_its_group_out(rack):
     equal(count(rack), (340, 340), "rows")
     equal(stages(rack), [], "no stage table is left")
     rack.fullrack("verify", "-q")
+
+
+def how(rack):
+    """What the last bring-in said it did."""
+    return queue(rack, "messages")[-1][0]
+
+
+def test_one_table_into_an_empty_one_like_it_is_switched(rack):
+    fresh(rack)
+    rack.fullrack("add", "dbo.t", rack.file("a.tsv", rows_of(300)), "--stage", "-q")
+    rack.fullrack("run", "--workers", "1", "-q")
+    equal(how(rack), "1 stage table switched in", "message")
+    equal(count(rack), (300, 300), "rows")
+    rack.fullrack("add", "dbo.t", rack.file("b.tsv", rows_of(30, 1001)), "--stage", "-q")
+    rack.fullrack("run", "--workers", "1", "-q")
+    equal(how(rack), "1 stage table brought in", "the target has rows now")
+    equal(count(rack), (330, 330), "rows")
+    rack.fullrack("add", "dbo.t", rack.file("c.tsv", rows_of(20, 5001)), "--stage", "--truncate", "-q")
+    rack.fullrack("run", "--workers", "1", "-q")
+    equal(how(rack), "1 stage table switched in", "it is emptied in the same transaction")
+    equal(count(rack), (20, 20), "rows")
+    equal(stages(rack), [], "stage tables")
+    rack.fullrack("verify", "-q")
+
+
+def test_a_table_with_more_to_it_is_inserted_into(rack):
+    for ddl in ("CREATE TABLE dbo.t (a int NOT NULL PRIMARY KEY, b varchar(40) NULL)",
+                "CREATE TABLE dbo.t (a int NOT NULL CHECK (a > 0), b varchar(40) NULL)",
+                "CREATE TABLE dbo.t (a int NOT NULL, b varchar(40) NULL, c AS a + 1)",
+                "CREATE TABLE dbo.t (a int NOT NULL, b varchar(40) NULL, r rowversion)",
+                "CREATE TABLE dbo.t (i int IDENTITY(1, 1) NOT NULL, a int NOT NULL, b varchar(40) NULL)"):
+        fresh(rack, ddl)
+        rack.fullrack("add", "dbo.t", rack.file("a.tsv", rows_of(300)), "--stage", "-q")
+        rack.fullrack("run", "--workers", "1", "-q")
+        equal(how(rack), "1 stage table brought in", ddl)
+        equal(count(rack), (300, 300), "rows")
+    equal(rack.sql("SELECT MIN(i), MAX(i) FROM dbo.t"), [(1, 300)], "identity values")
+
+
+def test_values_are_those_of_a_load_without_it(rack):
+    """Identity columns with and without -E, defaults, computed columns, types and collations, by both engines."""
+    ddl = ("CREATE TABLE dbo.t (i int IDENTITY(7, 2) NOT NULL, a int NOT NULL, c AS a * 2, d varchar(10) NOT NULL DEFAULT 'none',"
+           " e nvarchar(20) COLLATE Latin1_General_BIN2 NULL DEFAULT N'\u00e9', f decimal(9, 2) NULL, g datetime2(3) NULL,"
+           " h varbinary(max) NULL, k uniqueidentifier NULL, m money NULL)")
+    text = ("1\t10\t20\tx\t\t1.50\t2024-02-29 12:00:00.123\t0x0102\t00112233-4455-6677-8899-aabbccddeeff\t2.5\n"
+            "2\t11\t22\ty\tabc\t\t\t\t\t\n")
+    path = rack.file("v.tsv", text)
+    for engine in ("wire", "bcp"):
+        for more in ([], ["-E"]):
+            got = []
+            for stage in ([], ["--stage"]):
+                fresh(rack, ddl)
+                rack.fullrack("load", "dbo.t", path, "--format", "delimited", "--engine", engine, "-q", *more, *stage)
+                got.append(rack.sql("SELECT * FROM dbo.t ORDER BY i"))
+            equal(got[1], got[0], "rows with %s %s" % (engine, more))
+            equal(len(got[0]), 2, "rows")
+    fresh(rack, ddl)
+    rack.fullrack("load", "dbo.t", rack.file("n.tsv", "5\tabc\n6\t\n"), "--columns", "a,e", "--stage", "-k", "-q")
+    equal(rack.sql("SELECT i, a, d, e FROM dbo.t ORDER BY i"), [(7, 5, "none", "abc"), (9, 6, "none", None)], "-k, and a default")
+
+
+def test_what_the_target_refuses_keeps_all_out(rack):
+    """Constraints and triggers are those of the target; once the cause is mended retry brings all in."""
+    fresh(rack, "CREATE TABLE dbo.t (a int NOT NULL PRIMARY KEY, b varchar(40) NULL CHECK (b <> 'name 1150'))")
+    rack.fullrack("add", "dbo.t", rack.file("a.tsv", rows_of(300)), rack.file("b.tsv", rows_of(200, 1001)), "--stage", "-q")
+    rack.fullrack("run", "--workers", "2", "-q", exit=1)
+    equal(queue(rack), [("load", "done"), ("load", "done"), ("bring_in", "failed")], "queue")
+    check("bringing [dbo].[fullrack_stage_" in queue(rack, "last_error")[2][0], "reason", queue(rack, "last_error"))
+    equal(count(rack), (0, 0), "rows")
+    rack.fullrack("verify")
+    check("verify" not in rack.err, "no difference", rack.err)
+    for statement in ("DELETE FROM dbo.%s WHERE a = 1150" % name for name in stages(rack)):
+        rack.sql(statement)
+    rack.fullrack("retry", "-q")
+    rack.fullrack("run", "--workers", "2", "-q", exit=1)
+    check("the ledger accounts for 200" in queue(rack, "last_error")[2][0], "a stage table that was changed", queue(rack, "last_error"))
+    equal(count(rack), (0, 0), "rows")
+    for statement in ("INSERT INTO dbo.%s SELECT 1150, 'mended' WHERE (SELECT COUNT(*) FROM dbo.%s) = 199" % (name, name) for name in stages(rack)):
+        rack.sql(statement)
+    rack.fullrack("retry", "-q")
+    rack.fullrack("run", "--workers", "2", "-q")
+    equal(count(rack), (500, 500), "rows")
+    rack.fullrack("verify", "-q")
+
+
+def test_truncate_is_in_the_transaction_of_the_bring_in(rack):
+    fresh(rack)
+    rack.sql("INSERT INTO dbo.t VALUES (1, 'old'), (2, 'old')")
+    bad = rack.file("b.tsv", rows_of(5, 1001) + "x\ty\n")
+    rack.fullrack("add", "dbo.t", rack.file("a.tsv", rows_of(3, 101)), bad, "--stage", "--truncate", "-q")
+    rack.fullrack("run", "--workers", "2", "-q", exit=1)
+    equal(count(rack), (2, 2), "the old rows are there")
+    rack.file("b.tsv", rows_of(5, 1001))
+    rack.fullrack("reset", "--all", "-q")
+    rack.fullrack("run", "--workers", "2", "-q")
+    equal(count(rack), (8, 8), "rows")
+    rack.fullrack("verify", "-q")
+    # a replay of all of the group empties the table again, of a part it does not
+    rack.fullrack("reset", "--all", "-q")
+    rack.fullrack("run", "--workers", "2", "-q")
+    equal(count(rack), (8, 8), "rows after a replay")
+    rack.fullrack("verify", "-q")
+    first = str(queue(rack, "task_id")[0][0])
+    rack.fullrack("reset", first)
+    check("3 rows of its earlier load stay in dbo.t" in rack.err, "warning", rack.err)
+    rack.sql("DELETE FROM dbo.t WHERE a < 1000")
+    rack.fullrack("run", "--workers", "2", "-q")
+    equal(queue(rack), [("load", "done"), ("load", "done"), ("bring_in", "done")], "queue")
+    equal(count(rack), (8, 8), "rows: those of the other task are not brought in again")
+    equal(stages(rack), [], "stage tables")
+    rack.fullrack("verify", "-q")
+
+
+def test_reset_before_the_bring_in_begins_anew(rack):
+    fresh(rack)
+    path = rack.file("a.tsv", rows_of(50))
+    rack.fullrack("add", "dbo.t", path, rack.file("b.tsv", "x\ty\n"), "--stage", "-q")
+    rack.fullrack("run", "--workers", "1", "-q", exit=1)
+    old = stages(rack)
+    equal(len(old), 2, "stage tables")
+    rack.fullrack("reset", "--all")
+    check("stay in dbo.t" not in rack.err, "no rows are in the table", rack.err)
+    equal(stages(rack), [], "the stage tables of the old load ids are gone")
+    rack.file("b.tsv", rows_of(5, 1001))
+    rack.fullrack("run", "--workers", "1", "-q")
+    equal(count(rack), (55, 55), "rows")
+    rack.fullrack("verify", "-q")
+
+
+def test_cancel_and_purge_drop_what_was_staged(rack):
+    fresh(rack)
+    rack.fullrack("add", "dbo.t", rack.file("a.tsv", rows_of(50)), rack.file("b.tsv", "x\ty\n"), "--stage", "-q")
+    rack.fullrack("run", "--workers", "1", "-q", exit=1)
+    ids = [str(r[0]) for r in queue(rack, "task_id")]
+    rack.fullrack("cancel", ids[1], "-q")
+    equal(len(stages(rack)), 1, "stage tables")
+    equal(queue(rack), [("load", "done"), ("load", "cancelled"), ("bring_in", "cancelled")], "queue")
+    out = rack.fullrack("verify")
+    check("50 rows wait to be brought into dbo.t" in out, "note", out)
+    rack.fullrack("purge", *ids, "-q")
+    equal(stages(rack), [], "stage tables")
+    equal(queue(rack), [], "queue")
+    equal(count(rack), (0, 0), "rows")
+    equal(rack.sql("SELECT COUNT(*) FROM dbo.fullrack_ledger WHERE state <> 'closed'"), [(0,)], "heads that are not closed")
+
+
+def test_leftovers_are_dropped_by_verify_which_names_them(rack):
+    fresh(rack)
+    rack.fullrack("add", "dbo.t", rack.file("a.tsv", rows_of(50)), "--stage", "-q")
+    rack.fullrack("run", "--workers", "1", "-q")
+    name = rack.sql("SELECT stage_table FROM dbo.fullrack_staging")[0][0]
+    rack.sql("CREATE TABLE %s (a int)" % name)
+    rack.sql("UPDATE dbo.fullrack_staging SET dropped_at = NULL")
+    rack.sql("CREATE TABLE dbo.fullrack_stage_0123 (a int)")
+    out = rack.fullrack("verify")
+    check("the stage table %s was left over: dropped" % name in out, "note", out)
+    check("[dbo].[fullrack_stage_0123] is called like a stage table" in out, "note", out)
+    equal(stages(rack), ["fullrack_stage_0123"], "stage tables")
+    out = rack.fullrack("verify")
+    check("was left over" not in out, "once", out)
+
+
+def test_resume_of_a_load(rack):
+    fresh(rack)
+    good, bad = rack.file("a.tsv", rows_of(100)), rack.file("b.tsv", rows_of(40, 1001) + "x\ty\n")
+    rack.fullrack("load", "dbo.t", good, bad, "--stage", "-b", "10", exit=1)
+    load_id = rack.err.split("load id ")[1].split()[0]
+    equal(count(rack), (0, 0), "rows")
+    # one file alone is not all of it
+    rack.fullrack("load", "dbo.t", good, bad, "--stage", "-b", "10", "-m", "1", "--resume", load_id)
+    equal(count(rack), (140, 140), "rows")
+    equal(stages(rack), [], "stage tables")
+    rack.fullrack("load", "dbo.t", good, bad, "--stage", "-b", "10", "-m", "1", "--resume", load_id)
+    equal(count(rack), (140, 140), "rows: a second time it does nothing")
+
+
+def test_ranges_and_standard_input(rack):
+    fresh(rack)
+    path = rack.file("a.tsv", rows_of(5000))
+    rack.fullrack("add", "dbo.t", path, "--stage", "--split", "4", "-q")
+    equal(len(queue(rack)), 5, "tasks")
+    rack.fullrack("run", "--workers", "2", "-q")
+    equal(count(rack), (5000, 5000), "rows")
+    rack.fullrack("load", "dbo.t", "-", "--stage", "-q", input=rows_of(10, 9001).encode())
+    equal(count(rack), (5010, 5010), "rows")
+    rack.fullrack("load", "dbo.t", path, "--stage", "--split", "4", "--truncate", "-q")
+    equal(count(rack), (5000, 5000), "rows")
+    equal(stages(rack), [], "stage tables")
+
+
+def test_a_table_of_a_run_file(rack):
+    """Its after phases see the rows; another table is loaded as ever."""
+    fresh(rack)
+    rack.sql("IF OBJECT_ID(N'dbo.u', N'U') IS NOT NULL DROP TABLE dbo.u; IF OBJECT_ID(N'dbo.seen', N'U') IS NOT NULL DROP TABLE dbo.seen")
+    rack.sql("CREATE TABLE dbo.u (a int NOT NULL, b varchar(40) NULL); CREATE TABLE dbo.seen (n int)")
+    rack.file("a.tsv", rows_of(30))
+    rack.file("b.tsv", rows_of(30, 101))
+    run_file = rack.file("night.json", """{"tables": [
+        {"name": "dbo.t", "files": ["a.tsv", "b.tsv"], "stage": true, "after": "INSERT INTO dbo.seen SELECT COUNT(*) FROM dbo.t"},
+        {"name": "dbo.u", "files": "a.tsv", "depends-on": "dbo.t"}]}""")
+    rack.fullrack("run", "--file", run_file, "--workers", "2", "-q")
+    equal(queue(rack), [("load", "done"), ("load", "done"), ("bring_in", "done"), ("query", "done"), ("load", "done")], "queue")
+    equal(rack.sql("SELECT n FROM dbo.seen"), [(60,)], "what the phase saw")
+    equal((count(rack), count(rack, "dbo.u")), ((60, 60), (30, 30)), "rows")
+    rack.fullrack("reset", "--job", str(rack.sql("SELECT MAX(job_id) FROM dbo.job", "fullrack")[0][0]), "-q")
+    rack.sql("DELETE FROM dbo.t; DELETE FROM dbo.u")
+    rack.fullrack("run", "--workers", "2", "-q")
+    equal(rack.sql("SELECT n FROM dbo.seen"), [(60,), (60,)], "what the phase saw")
+    rack.fullrack("verify", "-q")
+
+
+def test_what_it_does_not_go_with(rack):
+    fresh(rack)
+    path = rack.file("a.tsv", rows_of(3))
+    for command in ("load", "add"):
+        for option in (["--ledger", "off"], ["--no-check"]):
+            rack.fullrack(command, "dbo.t", path, "--stage", *option, exit=2)
+            check("--stage" in rack.err, "message", rack.err)
+    equal((count(rack), queue(rack)), ((0, 0), []), "nothing was done")
+
+
+def test_rights_that_are_missing_are_named(rack):
+    fresh(rack)
+    rack.fullrack("init", "-q")
+    rack.sql("IF SUSER_ID('stager') IS NULL CREATE LOGIN stager WITH PASSWORD = 'Stager-1234!'", "")
+    rack.sql("IF USER_ID('stager') IS NULL CREATE USER stager FOR LOGIN stager")
+    rack.sql("GRANT SELECT, INSERT ON dbo.t TO stager; GRANT VIEW DEFINITION TO stager; "
+             "GRANT SELECT, INSERT, UPDATE ON dbo.fullrack_ledger TO stager; GRANT SELECT, INSERT ON dbo.fullrack_truncation TO stager; "
+             "GRANT SELECT, INSERT, UPDATE ON dbo.fullrack_staging TO stager")
+    path = rack.file("a.tsv", rows_of(3))
+    env = rack.env(FULLRACK_USER="stager")
+    env["FULLRACK_PASSWORD"] = "Stager-1234!"
+    command = [a for a in rack.command("load", "dbo.t", path, "--stage", "-q") if a not in ("-U", "sa")]
+    r = subprocess.run(command, capture_output=True, text=True, env=env, timeout=60)
+    equal(r.returncode, 2, "exit (%s)" % r.stderr)
+    check("CREATE TABLE; ALTER, SELECT, INSERT on the schema" in r.stderr and "without --stage" in r.stderr, "message", r.stderr)
+    rack.sql("GRANT CREATE TABLE TO stager; GRANT ALTER ON SCHEMA::dbo TO stager")
+    r = subprocess.run(command, capture_output=True, text=True, env=env, timeout=60)
+    equal(r.returncode, 2, "exit (%s)" % r.stderr)
+    # a worker is not asked before
+    rack.fullrack("add", "dbo.t", path, "--stage", "-q")
+    r = subprocess.run([a for a in rack.command("worker", "--pin", "off") if a not in ("-U", "sa")] + ["--control-user", "sa",
+                       "--control-password-file", rack.file("sa", PASSWORD)], capture_output=True, text=True, env=env, timeout=60)
+    equal(r.returncode, 1, "exit (%s)" % r.stderr)
+    check("SELECT and INSERT on the schema" in r.stderr, "message", r.stderr)
+    rack.fullrack("cancel", "--all", "-q")
+    rack.sql("GRANT SELECT, INSERT ON SCHEMA::dbo TO stager")
+    r = subprocess.run(command, capture_output=True, text=True, env=env, timeout=60)
+    equal(r.returncode, 0, "exit (%s)" % r.stderr)
+    equal(count(rack), (3, 3), "rows")
+    equal(stages(rack), [], "stage tables")
 
 
 if __name__ == "__main__":
