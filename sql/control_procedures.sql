@@ -624,3 +624,36 @@ BEGIN
     WHERE worker_id = @worker_id;
 END;
 GO
+IF OBJECT_ID(N'dbo.sp_add_samples', N'P') IS NOT NULL
+DROP PROCEDURE dbo.sp_add_samples;
+GO
+/* Up to 12 figures of one subject at one moment; those without a name are none.  A second call with the same names does nothing. */
+CREATE PROCEDURE dbo.sp_add_samples
+    @run_id bigint,
+    @taken_at datetime2(3),
+    @subject varchar(20),
+    @name1 nvarchar(256) = NULL, @value1 float = NULL,
+    @name2 nvarchar(256) = NULL, @value2 float = NULL,
+    @name3 nvarchar(256) = NULL, @value3 float = NULL,
+    @name4 nvarchar(256) = NULL, @value4 float = NULL,
+    @name5 nvarchar(256) = NULL, @value5 float = NULL,
+    @name6 nvarchar(256) = NULL, @value6 float = NULL,
+    @name7 nvarchar(256) = NULL, @value7 float = NULL,
+    @name8 nvarchar(256) = NULL, @value8 float = NULL,
+    @name9 nvarchar(256) = NULL, @value9 float = NULL,
+    @name10 nvarchar(256) = NULL, @value10 float = NULL,
+    @name11 nvarchar(256) = NULL, @value11 float = NULL,
+    @name12 nvarchar(256) = NULL, @value12 float = NULL
+AS
+BEGIN
+    SET NOCOUNT ON;
+    IF EXISTS (SELECT 1 FROM dbo.sample WHERE run_id = @run_id AND taken_at = @taken_at AND subject = @subject AND name = @name1)
+        RETURN;
+    INSERT INTO dbo.sample (run_id, taken_at, subject, name, value)
+    SELECT @run_id, @taken_at, @subject, v.name, v.value
+    FROM (VALUES (@name1, @value1), (@name2, @value2), (@name3, @value3), (@name4, @value4),
+        (@name5, @value5), (@name6, @value6), (@name7, @value7), (@name8, @value8),
+        (@name9, @value9), (@name10, @value10), (@name11, @value11), (@name12, @value12)) AS v (name, value)
+    WHERE v.name IS NOT NULL;
+END;
+GO

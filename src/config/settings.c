@@ -22,6 +22,7 @@ void fr_settings_init(struct fr_settings *s)
     s->older_than_days = -1;
     s->files = 1;
     s->top = 10;
+    s->sample_s = 5;
 }
 
 static void *field_of(struct fr_settings *s, const struct option_spec *o)

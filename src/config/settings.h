@@ -81,6 +81,10 @@ struct fr_settings {
     int64_t watch_s;         /* 0 = once */
     int64_t count;           /* of looks; 0 = until interrupted */
     int64_t top;             /* rows shown; 0 = all */
+    /* run, load */
+    int64_t sample_s; /* 0 = no samples */
+    char *sample_file;
+    char *metrics_file;
     /* report */
     char *html_file;
     bool csv;

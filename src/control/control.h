@@ -56,6 +56,21 @@ fr_status fr_run_end(struct fr_control *c, int64_t run_id, const struct fr_run_t
 fr_status fr_run_pause(struct fr_control *c, int64_t run_id, const char *reason,
                        struct fr_err *err);
 
+/* Figures of a run at one moment: of one subject (sql/control_tables.sql, dbo.sample). */
+enum { FR_SAMPLES_PER_CALL = 12, FR_MOMENT_BYTES = 32 };
+struct fr_samples {
+    int64_t run_id;
+    char taken_at[FR_MOMENT_BYTES]; /* of fr_run_moment() */
+    const char *subject;
+    const char *names[FR_SAMPLES_PER_CALL]; /* the first must be there; NULL ends them */
+    int64_t values[FR_SAMPLES_PER_CALL];
+};
+/* The control server's clock. */
+fr_status fr_run_moment(struct fr_control *c, char out[FR_MOMENT_BYTES],
+                        struct fr_err *err);
+fr_status fr_run_add_samples(struct fr_control *c, const struct fr_samples *s,
+                             struct fr_err *err);
+
 /* Who a worker is, in every row it writes. */
 struct fr_worker_id {
     int64_t run_id;

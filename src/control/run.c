@@ -1,6 +1,8 @@
 /* Runs, their workers, and the start signal. */
 #include "control/control_priv.h"
 
+#include <stdio.h>
+
 fr_status fr_run_begin(struct fr_control *c, const char *host, int pid, int64_t workers,
                        const char *options, int64_t *run_id, struct fr_err *err)
 {
@@ -64,6 +66,38 @@ fr_status fr_run_pause(struct fr_control *c, int64_t run_id, const char *reason,
                                     fr_sql_in_text("@reason", reason)};
 
     return control_call(c, "dbo.sp_pause_run", params, COUNT_OF(params), err);
+}
+
+fr_status fr_run_moment(struct fr_control *c, char out[FR_MOMENT_BYTES],
+                        struct fr_err *err)
+{
+    struct fr_sql_one one = {0};
+    fr_status st = fr_control_run(c, "SELECT CONVERT(varchar(23), SYSUTCDATETIME(), 121)",
+                                  NULL, 0, fr_sql_take_one, &one, err);
+
+    if (st == FR_OK)
+        snprintf(out, FR_MOMENT_BYTES, "%s", one.values[0]);
+    return st;
+}
+
+fr_status fr_run_add_samples(struct fr_control *c, const struct fr_samples *s,
+                             struct fr_err *err)
+{
+    enum { FIRST = 3, NAME_BYTES = 16 };
+    struct fr_sql_param params[FIRST + 2 * FR_SAMPLES_PER_CALL] = {
+        fr_sql_in_i64("@run_id", s->run_id),
+        {.name = "@taken_at", .type = FR_SQL_DATETIME, .text = s->taken_at},
+        fr_sql_in_text("@subject", s->subject)};
+    char names[2 * FR_SAMPLES_PER_CALL][NAME_BYTES];
+    size_t count = FIRST;
+
+    for (size_t i = 0; i < FR_SAMPLES_PER_CALL && s->names[i] != NULL; i++) {
+        snprintf(names[2 * i], NAME_BYTES, "@name%zu", i + 1);
+        snprintf(names[2 * i + 1], NAME_BYTES, "@value%zu", i + 1);
+        params[count++] = fr_sql_in_text(names[2 * i], s->names[i]);
+        params[count++] = fr_sql_in_i64(names[2 * i + 1], s->values[i]);
+    }
+    return control_call(c, "dbo.sp_add_samples", params, count, err);
 }
 
 fr_status fr_worker_add(struct fr_control *c, struct fr_worker_id *w, struct fr_err *err)

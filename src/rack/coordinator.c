@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "rack/sampler.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -59,6 +60,7 @@ static void on_task_begin(struct child *child, json_t *m)
 
 static void on_task_end(struct child *child, json_t *m)
 {
+    json_object_set_new(m, "worker", json_string(child->name));
     child->is_loading = false;
     free(child->source);
     child->source = NULL;
@@ -209,6 +211,7 @@ static void finish_loop(struct coordinator *c)
     close_timer(&c->kill_timer);
     close_timer(&c->lease_timer);
     close_timer(&c->rate_timer);
+    sampler_close(c);
     uv_close((uv_handle_t *)&c->ends, NULL);
     uv_close((uv_handle_t *)&c->sighup, NULL);
     uv_close((uv_handle_t *)&c->sigint, NULL);
@@ -494,7 +497,7 @@ static fr_status open_loop(struct coordinator *c, struct fr_err *err)
         uv_timer_start(&c->rate_timer, rate_on_timer, RATE_LOOK_MS, RATE_LOOK_MS);
     uv_timer_start(&c->view_timer, on_view_timer, fr_view_interval_ms(c->view),
                    fr_view_interval_ms(c->view));
-    return FR_OK;
+    return sampler_start(c, err);
 }
 
 static fr_status spawn_all(struct coordinator *c, struct fr_err *err)
@@ -564,6 +567,7 @@ static fr_status sum_up(struct coordinator *c, int *exit_status, struct fr_err *
         *exit_status = 4;
     if (c->control != NULL)
         run_close(c, exit_status);
+    sampler_finish(c);
     return FR_OK;
 }
 
@@ -584,6 +588,7 @@ static void release(struct coordinator *c)
         free(c->children[i].source);
     free(c->children);
     free(c->pin_wanted);
+    sampler_free(c);
     dispatch_free(c);
     fr_view_free(&c->view);
     fr_control_close(&c->control);

@@ -98,6 +98,8 @@ struct coordinator {
     uint64_t run_started_ms;
     struct fr_view *view;
     int64_t tasks_known;
+    struct sampler *sampler; /* sampler.h; NULL = no looks */
+    bool metrics_failed;     /* told of it */
     bool loop_closing;
     int first_exit; /* of a child that could not begin */
     char first_error[CHILD_ERROR_BYTES];

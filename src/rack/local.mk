@@ -18,4 +18,6 @@ libfrclient_a_SOURCES += \
 	src/rack/start.c \
 	src/rack/dispatch.c \
 	src/rack/rate.c \
+	src/rack/sampler.c src/rack/sampler.h \
+	src/rack/metrics.c src/rack/metrics.h \
 	src/rack/dbjob.c

@@ -1,5 +1,5 @@
 /* A run as the control database knows it: begun or joined, and summed up at its end. */
-#include "rack/coordinator_priv.h"
+#include "rack/sampler.h"
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -125,6 +125,7 @@ static fr_status take_unreported(void *ctx, const struct fr_sql_row *row,
         {"duration_ms", true},     {"client_cpu_ms", true},  {"server_cpu_ms", true},
         {"scheduler_moves", true}, {"spid", true},           {"range_start", true},
         {"range_end", true},       {"kind", false},          {"messages", false},
+        {"worker", false},
     };
     struct unreported *u = ctx;
     json_t *task;
@@ -151,8 +152,8 @@ static fr_status ask_queue_for_unreported(struct coordinator *c, struct fr_err *
         "SELECT task_id, load_id, source, target_table, state, rows_loaded, "
         "rows_rejected, rows_skipped, bytes_read, scheduler_id, attempts, engine, "
         "last_error, trimmed_values, bytes_sent, duration_ms, client_cpu_ms, "
-        "server_cpu_ms, scheduler_moves, spid, range_start, range_end, kind, messages "
-        "FROM dbo.work_queue WHERE (run_id = @run_id "
+        "server_cpu_ms, scheduler_moves, spid, range_start, range_end, kind, messages, "
+        "worker FROM dbo.work_queue WHERE (run_id = @run_id "
         "AND host = @host AND "
         "worker NOT LIKE '%-%' AND state IN ('done', 'failed')) OR (state = 'cancelled' "
         "AND blocked_by IN (SELECT group_id FROM dbo.work_queue WHERE run_id = @run_id "
@@ -214,6 +215,7 @@ static fr_status try_close_run(struct coordinator *c, int *exit_status,
     if (st != FR_OK)
         return st;
     failed = fr_sql_one_i64(&one, 0, 0);
+    sampler_finish(c);
     fr_result_totals(c->result, &t);
     if (*exit_status == 0 && (failed > 0 || ready > 0 || waiting > 0))
         *exit_status = 1;

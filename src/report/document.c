@@ -28,10 +28,12 @@ const char *fr_report_text(const json_t *o, const char *key)
     return text == NULL ? "" : text;
 }
 
-/* SQL of a run file; the rows it changed are none that were loaded. */
+/* Not SQL of a run file, nor the bringing in of what others loaded. */
 static bool is_load(const json_t *task)
 {
-    return strcmp(fr_report_text(task, "kind"), "query") != 0;
+    const char *kind = fr_report_text(task, "kind");
+
+    return strcmp(kind, "load") == 0 || strcmp(kind, "bulk_insert") == 0;
 }
 
 static json_t *per_second(double n, int64_t ms)
@@ -255,6 +257,39 @@ static const char *lane_of(const json_t *task, char out[24])
     return out;
 }
 
+static int by_lane(const void *a, const void *b)
+{
+    const json_t *x = *(json_t *const *)a, *y = *(json_t *const *)b;
+    int64_t s = fr_report_int(x, "scheduler_id", INT64_MAX),
+            t = fr_report_int(y, "scheduler_id", INT64_MAX);
+
+    if (s != t)
+        return s < t ? -1 : 1;
+    return strcmp(fr_report_text(x, "name"), fr_report_text(y, "name"));
+}
+
+/* Schedulers by their numbers, then workers by their names; `lanes` itself where memory
+ * is short. */
+static json_t *in_order(json_t *lanes)
+{
+    size_t n = json_array_size(lanes);
+    json_t **all = calloc(n + 1, sizeof *all), *sorted = json_array();
+
+    for (size_t i = 0; all != NULL && i < n; i++)
+        all[i] = json_array_get(lanes, i);
+    if (all != NULL)
+        qsort(all, n, sizeof(json_t *), by_lane);
+    for (size_t i = 0; all != NULL && i < n; i++)
+        json_array_append(sorted, all[i]);
+    free((void *)all);
+    if (json_array_size(sorted) < n) {
+        json_decref(sorted);
+        return lanes;
+    }
+    json_decref(lanes);
+    return sorted;
+}
+
 static json_t *make_schedulers(const json_t *tasks)
 {
     json_t *lanes = json_object(), *out = json_array(), *task, *lane;
@@ -283,7 +318,7 @@ static json_t *make_schedulers(const json_t *tasks)
     }
     json_object_foreach(lanes, key, lane) json_array_append(out, lane);
     json_decref(lanes);
-    return out;
+    return in_order(out);
 }
 
 static int slowest_first(const void *a, const void *b)
@@ -380,6 +415,11 @@ static json_t *make_counters(const json_t *samples, const struct counter_pair *p
 
 /* ---- what the load waited for ---- */
 
+/* Parts of the tasks' time from which on a CPU counts as busy, and a wait as what counts.
+ */
+#define IS_BUSY 0.7
+#define WAITS_MUCH 0.2
+
 /*
  * From what was measured alone: CPU of the clients against the time they worked, CPU of
  * the server's sessions likewise, and the server's waits.
@@ -397,16 +437,22 @@ static json_t *make_bottleneck(const json_t *totals, const json_t *waits)
 
     if (busy_ms <= 0)
         return json_pack("{s:s, s:s}", "sentence", "No task took any time.", "next", "");
-    if (client >= 0.7) {
+    if (client >= IS_BUSY) {
         sentence = "The clients' CPUs set the pace";
         next =
             "More workers on more CPUs, or a second host; --engine wire takes less CPU "
             "than bcp; unpacking (.gz) costs most where it is done.";
-    } else if (server >= 0.7) {
+    } else if (server >= IS_BUSY) {
         sentence = "The server's CPUs set the pace";
         next = "More schedulers (rows of scheduler_use); no indexes, triggers and "
                "compression on the target while it is loaded.";
-    } else if (wait != NULL && fr_report_real(wait, "wait_ms", 0) > busy_ms * 0.2) {
+    } else if (strcmp(fr_report_text(wait, "name"), "ASYNC_NETWORK_IO") == 0 &&
+               fr_report_real(wait, "wait_ms", 0) > busy_ms * WAITS_MUCH) {
+        sentence = "The server waited for rows";
+        next = "Neither its CPUs nor the clients' are busy: reading the files, the "
+               "network or "
+               "--rate sets the pace. More workers, and files on more disks.";
+    } else if (fr_report_real(wait, "wait_ms", 0) > busy_ms * WAITS_MUCH) {
         sentence = "The server's waits set the pace";
         next = "`fullrack waits` and `fullrack vfs` say what it waits for and where: log "
                "(WRITELOG), pages (PAGEIOLATCH, PAGELATCH), locks (LCK).";

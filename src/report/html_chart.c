@@ -212,7 +212,7 @@ static const char *mark_of(const json_t *task)
         return "rejects";
     if (fr_report_int(task, "attempts", 1) > 1)
         return "retried";
-    return strcmp(fr_report_text(task, "kind"), "query") == 0 ? "phase" : "done";
+    return strcmp(fr_report_text(task, "kind"), "load") == 0 ? "done" : "phase";
 }
 
 static void print_task(FILE *out, const json_t *task, double whole_ms)

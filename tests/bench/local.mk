@@ -15,10 +15,11 @@ bench: all
 	$(srcdir)/tests/bench/bench_split.py
 	$(srcdir)/tests/bench/bench_streams.py
 	$(srcdir)/tests/bench/bench_streams.py --compare-discard
+	$(srcdir)/tests/bench/bench_watch.py
 # After a change that is meant to cost or to save instructions of a row
 renew-instructions: all
 	$(srcdir)/tests/bench/check_instructions.py --renew
-EXTRA_DIST += tests/bench/bench.py tests/bench/bench_encode.py tests/bench/bench_many.py tests/bench/bench_claims.py tests/bench/bench_split.py tests/bench/bench_streams.py \
+EXTRA_DIST += tests/bench/bench.py tests/bench/bench_encode.py tests/bench/bench_many.py tests/bench/bench_claims.py tests/bench/bench_split.py tests/bench/bench_streams.py tests/bench/bench_watch.py \
 	tests/bench/measuring.py tests/bench/data.py tests/bench/programs.py tests/bench/instructions.py tests/bench/load_pymssql.py \
 	tests/bench/check_instructions.py tests/bench/instructions.json \
 	tests/clients/load_tedious.js

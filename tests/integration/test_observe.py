@@ -105,6 +105,68 @@ def test_schedulers(r):
     equal(p.wait(30), 0, "the load")
 
 
+def sampled_run(r, *options, kill=False, exit=0):
+    """A run of some seconds; returns (run's row, sums of its samples by subject)."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v varchar(50) NULL)")
+    r.fresh_control()
+    r.sql("DELETE FROM dbo.sample", "fullrack")
+    files = [r.file("s%d.csv" % i, "".join("%d,value %d\n" % (k, k) for k in range(40000))) for i in range(12)]
+    r.fullrack("add", "dbo.t", *files, "--format", "csv", "-b", "10000")
+    p = subprocess.Popen(r.command("run", "--workers", "3", "--sample", "1", "--rate", "2M", *options), env=r.env(), stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, text=True)
+    if kill:
+        wait_until("a worker has loaded something", 20, lambda: (r.sql("SELECT SUM(value) FROM dbo.sample WHERE subject = 'rows'", "fullrack")[0][0] or 0) > 0)
+        os.kill(r.sql("SELECT TOP (1) pid FROM dbo.worker WHERE state = 'running'", "fullrack")[0][0], 9)
+    out, r.err = p.communicate(timeout=120)
+    equal(p.returncode, exit, "exit status")
+    run = r.sql("SELECT run_id, rows_loaded, bytes_read FROM dbo.run", "fullrack")[0]
+    sums = dict(r.sql("SELECT subject, SUM(value) FROM dbo.sample WHERE run_id = %d GROUP BY subject" % run[0], "fullrack"))
+    return run, sums
+
+
+def test_samples_sum_up_to_the_run(r):
+    run, sums = sampled_run(r)
+    equal((sums["rows"], sums["bytes"]), run[1:], "sums")
+    equal(run[1], 12 * 40000, "rows")
+    looks = r.sql("SELECT COUNT(DISTINCT taken_at) FROM dbo.sample WHERE subject = 'rows'", "fullrack")[0][0]
+    check(looks >= 3, "several looks", looks)
+    check(sums["host_cpu_ms"] > 0 and sums["file_written"] > run[2] / 2, "machine and server", sums)
+    doc = json.loads(r.fullrack("report", "--json"))
+    check(doc["throughput"]["is_sampled"], "the report goes by them")
+    check(abs(sum(p["rows"] for p in doc["throughput"]["points"]) - run[1]) < 1, "its points", doc["throughput"])
+    check(any(f["name"] == "t: t" for f in doc["files"]), "its files", doc["files"])
+
+
+def test_samples_of_a_run_whose_worker_is_killed(r):
+    run, sums = sampled_run(r, kill=True)
+    check("was ended by signal 9" in r.err, "killed", r.err)
+    equal((run[1], sums["rows"], sums["bytes"]), (12 * 40000, run[1], run[2]), "sums")
+
+
+def test_sample_files(r):
+    samples, metrics = os.path.join(r.dir, "samples.csv"), os.path.join(r.dir, "fullrack.prom")
+    run, sums = sampled_run(r, "--sample-file", samples, "--metrics-file", metrics)
+    rows = list(csv.DictReader(open(samples)))
+    equal(sum(int(x["value"]) for x in rows if x["subject"] == "rows"), run[1], "csv")
+    text = open(metrics).read()
+    equal(re.search(r"^fullrack_rows (\d+)$", text, re.M).group(1), str(run[1]), "metrics: rows")
+    equal(re.search(r"^fullrack_tasks_done (\d+)$", text, re.M).group(1), "12", "metrics: tasks")
+    for line in text.splitlines():
+        check(re.match(r'(# (HELP|TYPE) fullrack_\w+ |fullrack_\w+(\{(\w+="[^"]*",?)+\})? -?[0-9.e+]+$)', line), "a line of the format", line)
+    check(not os.path.exists(metrics + ".new"), "nothing is left beside it")
+    # a load without a queue has its figures in files, too
+    f = r.file("l.csv", "".join("%d,x\n" % k for k in range(3000)))
+    r.fullrack("load", "dbo.t", f, "--format", "csv", "-q", "--sample", "1", "--rate", "10K", "--sample-file", samples, "--metrics-file", metrics)
+    equal(sum(int(x["value"]) for x in csv.DictReader(open(samples)) if x["subject"] == "rows"), 3000, "csv of a load")
+    r.fullrack("load", "dbo.t", f, "--format", "csv", "--sample-file", r.dir + "/nowhere/x", exit=2)
+    check("--sample-file" in r.err, "said", r.err)
+
+
+def test_no_samples_where_none_are_wanted(r):
+    run, sums = sampled_run(r, "--sample", "0")
+    equal(sums, {}, "samples")
+
+
 def test_text_and_csv(r):
     text = r.fullrack("vfs")
     check(text.startswith("since the server's start at ") and "GB written" in text.splitlines()[1], "text", text)

@@ -1,5 +1,6 @@
 /* Figures of a server's counters: formulas, differences, restarts, grids. */
 #include "observe/figures.h"
+#include "observe/host.h"
 #include "report/grid.h"
 #include "support/suite.h"
 
@@ -216,6 +217,32 @@ START_TEST(test_idle_waits)
 }
 END_TEST
 
+/* Disks are counted once: not by their partitions, nor what lies on them. */
+START_TEST(test_host)
+{
+    static const char stat[] = "cpu  100 20 30 400 50 6 7 8 0 0\ncpu0 1 2 3 4\n";
+    static const char disks[] =
+        "   8       0 sda 10 0 2000 5 20 0 4000 7 0 0 0 0 0 0 0 0 0\n"
+        "   8       1 sda1 10 0 2000 5 20 0 4000 7 0 0 0 0 0 0 0 0 0\n"
+        " 259       0 nvme0n1 1 0 1000 5 2 0 3000 7 0 0 0 0\n"
+        " 259       1 nvme0n1p2 1 0 1000 5 2 0 3000 7 0 0 0 0\n"
+        " 253       0 dm-0 1 0 1000 5 2 0 3000 7 0 0 0 0\n"
+        " 254       0 vda 1 0 1 5 2 0 1 7 0 0 0 0\n"
+        "nonsense\n";
+    struct fr_host_counters c;
+
+    fr_host_parse(stat, disks, 100, &c);
+    ck_assert(c.known);
+    ck_assert_int_eq(c.busy_ms, (100 + 20 + 30 + 6 + 7 + 8) * 10);
+    ck_assert_int_eq(c.read_bytes, (2000 + 1000 + 1) * 512);
+    ck_assert_int_eq(c.write_bytes, (4000 + 3000 + 1) * 512);
+    fr_host_parse("", disks, 100, &c);
+    ck_assert(!c.known);
+    fr_host_parse(stat, "", 100, &c);
+    ck_assert(c.known && c.read_bytes == 0);
+}
+END_TEST
+
 START_TEST(test_grid)
 {
     static const struct fr_grid_column columns[] = {
@@ -260,6 +287,7 @@ int main(void)
     tcase_add_loop_test(tc, test_difference, 0, COUNT_OF(differences));
     tcase_add_test(tc, test_wait_figures);
     tcase_add_test(tc, test_idle_waits);
+    tcase_add_test(tc, test_host);
     tcase_add_test(tc, test_grid);
     suite_add_tcase(s, tc);
     return suite_run(s);

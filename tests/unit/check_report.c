@@ -128,11 +128,12 @@ END_TEST
 static const struct {
     int client_cpu_ms, server_cpu_ms;
     double wait_ms;
-    const char *begins;
-} bottlenecks[] = {{8000, 9000, 0, "The clients' CPUs set the pace"},
-                   {1000, 9000, 0, "The server's CPUs set the pace"},
-                   {1000, 1000, 5000, "The server's waits set the pace"},
-                   {1000, 1000, 100, "Neither side's CPU was busy"}};
+    const char *wait, *begins;
+} bottlenecks[] = {{8000, 9000, 0, "X", "The clients' CPUs set the pace"},
+                   {1000, 9000, 0, "X", "The server's CPUs set the pace"},
+                   {1000, 1000, 5000, "X", "The server's waits set the pace"},
+                   {1000, 1000, 100, "X", "Neither side's CPU was busy"},
+                   {1000, 1000, 5000, "ASYNC_NETWORK_IO", "The server waited for rows"}};
 
 START_TEST(test_bottleneck)
 {
@@ -141,9 +142,9 @@ START_TEST(test_bottleneck)
 
     json_object_set_new(t, "client_cpu_ms", json_integer(bottlenecks[_i].client_cpu_ms));
     json_object_set_new(t, "server_cpu_ms", json_integer(bottlenecks[_i].server_cpu_ms));
-    facts =
-        facts_of(json_pack("[o]", t),
-                 json_pack("[o]", sample("wait_ms", "X", -1, bottlenecks[_i].wait_ms)));
+    facts = facts_of(json_pack("[o]", t),
+                     json_pack("[o]", sample("wait_ms", bottlenecks[_i].wait, -1,
+                                             bottlenecks[_i].wait_ms)));
     doc = fr_report_document(facts);
     sentence = fr_report_text(json_object_get(doc, "bottleneck"), "sentence");
     ck_assert_msg(
