@@ -123,6 +123,45 @@ BEGIN
     END;
 END;
 GO
+IF OBJECT_ID(N'dbo.sp_undo_work', N'P') IS NOT NULL
+DROP PROCEDURE dbo.sp_undo_work;
+GO
+/*
+ * The task's rows were taken out of its table, and its head was closed: it is cancelled, also where it was done, until a reset
+ * begins it anew.  What was run behind it stays as it is.
+ */
+CREATE PROCEDURE dbo.sp_undo_work
+    @task_id bigint,
+    @load_id uniqueidentifier,
+    @error nvarchar(2000),
+    @changed bit OUTPUT
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+    DECLARE @is_awaited bit = 0;
+    SELECT @is_awaited = 1 FROM dbo.work_queue WHERE task_id = @task_id AND (group_id IS NOT NULL OR limit_id IS NOT NULL);
+    IF @is_awaited = 1
+    BEGIN
+        BEGIN TRANSACTION;
+        EXEC dbo.sp_lock_work @task_id;
+    END;
+    UPDATE dbo.work_queue
+    SET state = 'cancelled', lease_token = NULL, lease_until = NULL, end_time = SYSUTCDATETIME(), last_error = @error, blocked_by = NULL
+    WHERE task_id = @task_id AND load_id = @load_id AND state <> 'active';
+    SET @changed = CASE WHEN @@ROWCOUNT = 1 THEN 1 ELSE 0 END;
+    IF @is_awaited = 1
+    BEGIN
+        IF @changed = 1
+        BEGIN
+            UPDATE dbo.work_group SET state = 'cancelled'
+            WHERE group_id = (SELECT q.group_id FROM dbo.work_queue AS q WHERE q.task_id = @task_id) AND state IN ('done', 'failed');
+            EXEC dbo.sp_settle_work @task_id, 1;
+        END;
+        COMMIT TRANSACTION;
+    END;
+END;
+GO
 IF OBJECT_ID(N'dbo.sp_forget_work', N'P') IS NOT NULL
 DROP PROCEDURE dbo.sp_forget_work;
 GO

@@ -16,14 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PURGE_DAYS = 30, DATABASE_BYTES = 300 };
+enum { PURGE_DAYS = 30 };
 
 struct admin {
     struct fr_settings *settings;
     struct fr_connector connector;
     struct fr_control *control;
-    struct fr_sql *target; /* in `database` */
-    char database[DATABASE_BYTES];
+    struct task_target target;
     struct fr_queued_tasks tasks; /* that were asked for */
     json_t *done;                 /* array, for --json */
     int64_t changed;
@@ -52,7 +51,7 @@ static int close_admin(struct admin *a, const char *what, fr_status st)
     }
     json_decref(a->done);
     fr_admin_list_free(&a->tasks);
-    fr_sql_close(&a->target);
+    fr_sql_close(&a->target.session);
     fr_control_close(&a->control);
     fr_connector_free(&a->connector);
     return fr_status_exit(st);
@@ -101,23 +100,6 @@ static fr_status require_choice(const struct fr_settings *s,
                       command);
 }
 
-static fr_status open_target(struct admin *a, const struct fr_queued_task *t,
-                             struct fr_err *err)
-{
-    const char *database = t->database[0] == '\0' ? NULL : t->database;
-
-    if (strcmp(t->server, a->settings->server) != 0)
-        return fr_err_set(err, FR_EARG,
-                          "task %lld belongs to the server %s: give it with -S",
-                          (long long)t->task_id, t->server);
-    if (a->target != NULL && !a->target->lost && strcmp(a->database, t->database) == 0)
-        return FR_OK;
-    fr_sql_close(&a->target);
-    snprintf(a->database, sizeof a->database, "%s", t->database);
-    return fr_connector_target(&a->connector, database, "fullrack admin", &a->target,
-                               err);
-}
-
 static bool is_phase(const struct fr_queued_task *t)
 {
     return strcmp(t->kind, "load") != 0; /* or a bring-in, which is one, too */
@@ -148,23 +130,25 @@ static fr_status close_in_target(struct admin *a, const struct fr_head_key *key,
                                  struct fr_err *err)
 {
     bool is_brought = true;
-    fr_status st = fr_ledger_create(a->target, &key->place, err);
+    fr_status st = fr_ledger_create(a->target.session, &key->place, err);
 
     if (st == FR_OK && closing == CLOSE_STAGED) {
-        st = fr_stage_is_brought(a->target, key, o->stage_group, &is_brought, err);
+        st =
+            fr_stage_is_brought(a->target.session, key, o->stage_group, &is_brought, err);
         if (st != FR_OK || is_brought)
             return st;
     }
     /* a bring-in holds the heads: it is over, or finds this one closed */
     how->also_done = closing != CLOSE_OPEN;
     if (st == FR_OK)
-        st = fr_ledger_close(a->target, key, how, err);
+        st = fr_ledger_close(a->target.session, key, how, err);
     if (st != FR_OK || !o->stage)
         return st;
-    st = fr_stage_is_brought(a->target, key, o->stage_group, &is_brought, err);
+    st = fr_stage_is_brought(a->target.session, key, o->stage_group, &is_brought, err);
     how->rows = is_brought ? how->rows : 0;
-    return st == FR_OK ? fr_stage_tidy(a->target, &key->place, tell_leftover, NULL, err)
-                       : st;
+    return st == FR_OK
+               ? fr_stage_tidy(a->target.session, &key->place, tell_leftover, NULL, err)
+               : st;
 }
 
 /* *rows: what it committed and stays in the table. */
@@ -187,7 +171,7 @@ static fr_status close_head(struct admin *a, const struct fr_queued_task *t,
         st = fr_ledger_place_parse(options.load.ledger_table, &key.place, err);
     if (st == FR_OK && options.load.ledger_choice == 0 &&
         (closing != CLOSE_STAGED || options.load.stage)) {
-        st = open_target(a, t, err);
+        st = open_task_target(&a->connector, t, &a->target, err);
         if (st == FR_OK)
             st = close_in_target(a, &key, &options.load, &how, closing, err);
         if (st == FR_OK)

@@ -33,6 +33,7 @@ int command_retry(struct fr_settings *s, struct fr_arguments *args, struct fr_er
 int command_reset(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
 int command_cancel(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
 int command_purge(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
+int command_undo(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
 int command_verify(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
 int command_config(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
 int command_gen(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);

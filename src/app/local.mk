@@ -23,6 +23,7 @@ fullrack_SOURCES = \
 	src/app/cmd_run.c \
 	src/app/cmd_snapshot.c \
 	src/app/cmd_status.c \
+	src/app/cmd_undo.c \
 	src/app/cmd_verify.c \
 	src/app/cmd_worker.c
 # symbols are found once, in the coordinator, and not anew in each worker that is forked

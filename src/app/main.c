@@ -76,6 +76,8 @@ static const struct command commands[] = {
     {"status", "", "the queue, the schedulers, the workers",
      "  fullrack status --watch 2 -S db1 -U etl\n", CONTROL | FR_GROUP_WATCH, 0, 0,
      command_status},
+    {"undo", "RUN", "take a run's rows out again, where staging or a load id allows it",
+     "  fullrack undo 12 -S db1 -U etl\n", CONTROL, 1, 1, command_undo},
     {"verify", "", "compare the queue, the ledger and the tables' rows",
      "  fullrack verify -S db1 -U etl\n", CONTROL | FR_GROUP_TASKS, 0, 0, command_verify},
     {"vfs", "", "reads, writes and stalls of each database file",

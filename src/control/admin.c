@@ -28,6 +28,7 @@ enum task_column {
     A_JOB_ID,
     A_ROLE,
     A_BLOCKED_WHY,
+    A_UNDONE,
     A_COLUMNS
 };
 
@@ -83,6 +84,7 @@ static fr_status take_task(void *ctx, const struct fr_sql_row *row, struct fr_er
         .options = strdup(text(row, A_OPTIONS)),
         .job_id = number(row, A_JOB_ID),
         .blocked_why = strdup(text(row, A_BLOCKED_WHY)),
+        .is_undone = number(row, A_UNDONE) == 1,
     };
     fr_range_text(t->range_start, t->range_end, range);
     if (asprintf(&t->shown, "%s%s", text(row, A_SOURCE), range) < 0)
@@ -172,6 +174,21 @@ fr_status fr_admin_cancel(struct fr_control *c, const struct fr_queued_task *t,
     fr_status st = control_call(c, "dbo.sp_cancel_work", params, COUNT_OF(params), err);
 
     *changed = st == FR_OK && params[4].number != 0;
+    return st;
+}
+
+fr_status fr_admin_undo(struct fr_control *c, const struct fr_queued_task *t,
+                        const char *why, bool *changed, struct fr_err *err)
+{
+    struct fr_sql_param params[] = {
+        fr_sql_in_i64("@task_id", t->task_id),
+        fr_sql_in_guid("@load_id", t->load_id),
+        fr_sql_in_text("@error", why),
+        fr_sql_out("@changed", FR_SQL_BIT),
+    };
+    fr_status st = control_call(c, "dbo.sp_undo_work", params, COUNT_OF(params), err);
+
+    *changed = st == FR_OK && params[3].number != 0;
     return st;
 }
 

@@ -23,6 +23,7 @@ struct fr_queued_task {
     char role[12];  /* of its group; "" = it has none */
     int64_t job_id; /* of its group; -1 = none */
     char *source, *server, *database, *table, *options;
+    bool is_undone;
     char *blocked_why; /* it was cancelled because another failed; "" = it was not */
     char *shown;       /* source and range, for people */
 };
@@ -49,6 +50,9 @@ fr_status fr_admin_reset(struct fr_control *c, const struct fr_queued_task *t,
                          const char *truncate_group, bool *changed, struct fr_err *err);
 fr_status fr_admin_cancel(struct fr_control *c, const struct fr_queued_task *t,
                           const char *why, bool *changed, struct fr_err *err);
+/* After its rows were taken out; why begins with "undone". */
+fr_status fr_admin_undo(struct fr_control *c, const struct fr_queued_task *t,
+                        const char *why, bool *changed, struct fr_err *err);
 fr_status fr_admin_forget(struct fr_control *c, const struct fr_queued_task *t,
                           bool *changed, struct fr_err *err);
 fr_status fr_admin_forget_runs(struct fr_control *c, int64_t days, int64_t *forgotten,

@@ -38,6 +38,7 @@ SQL_STATEMENT_FILES = \
 	sql/statements/ledger_heads.sql \
 	sql/statements/ledger_ranges.sql \
 	sql/statements/reject_table_rights.sql \
+	sql/statements/undo_forget.sql \
 	sql/statements/stage_look.sql \
 	sql/statements/stage_switch.sql \
 	sql/statements/stage_strangers.sql \

@@ -498,3 +498,19 @@ fr_status fr_ledger_close(struct fr_sql *s, const struct fr_head_key *key,
     how->done = strcmp(one.values[0], "done") == 0;
     return FR_OK;
 }
+
+fr_status ledger_commit(struct fr_sql *s, struct fr_err *err)
+{
+    struct fr_sql_one one = {0};
+    fr_status st = fr_sql_run(s,
+                              "IF XACT_STATE() = 1 AND @@TRANCOUNT = 1\n"
+                              "BEGIN COMMIT TRANSACTION; SELECT 1; END\n"
+                              "ELSE SELECT 0;",
+                              fr_sql_take_one, &one, err);
+
+    if (st == FR_OK && fr_sql_one_i64(&one, 0, 0) != 1)
+        st = fr_err_set(err, FR_EDB,
+                        "the transaction had ended (does a trigger end it?): it is "
+                        "rolled back");
+    return st;
+}

@@ -15,4 +15,7 @@ fr_status ledger_run(struct fr_sql *s, const struct fr_ledger_place *place,
                      const char *sql, struct fr_sql_param *params, size_t count,
                      struct fr_sql_one *one, struct fr_err *err);
 
+/* End a transaction that is the caller's own.  FR_EDB: it had ended before. */
+fr_status ledger_commit(struct fr_sql *s, struct fr_err *err);
+
 #endif

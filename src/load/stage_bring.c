@@ -324,22 +324,6 @@ static fr_status empty_target(struct bringing *b, struct fr_err *err)
                : fr_ledger_truncate_once(b->s, &b->g->place, &t, err);
 }
 
-static fr_status commit(struct fr_sql *s, struct fr_err *err)
-{
-    struct fr_sql_one one = {0};
-    fr_status st = fr_sql_run(s,
-                              "IF XACT_STATE() = 1 AND @@TRANCOUNT = 1\n"
-                              "BEGIN COMMIT TRANSACTION; SELECT 1; END\n"
-                              "ELSE SELECT 0;",
-                              fr_sql_take_one, &one, err);
-
-    if (st == FR_OK && fr_sql_one_i64(&one, 0, 0) != 1)
-        st = fr_err_set(err, FR_EDB,
-                        "the transaction had ended (does a trigger end it?): nothing was "
-                        "brought in");
-    return st;
-}
-
 static bool all_are_brought(const struct heaps *h)
 {
     for (size_t i = 0; i < h->count; i++)
@@ -362,7 +346,7 @@ static fr_status bring_all(struct bringing *b, struct fr_err *err)
             st = bring_heap(b, &b->heaps.items[i], err);
     if (st == FR_OK && b->g->confirm != NULL)
         st = b->g->confirm(b->g->ctx, err);
-    return st == FR_OK ? commit(b->s, err) : st;
+    return st == FR_OK ? ledger_commit(b->s, err) : st;
 }
 
 fr_status fr_stage_bring_in(struct fr_sql *s, const struct fr_stage_group *g,

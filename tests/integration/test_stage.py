@@ -337,5 +337,121 @@ def test_rights_that_are_missing_are_named(rack):
     equal(stages(rack), [], "stage tables")
 
 
+WITH_LOAD_ID = "CREATE TABLE dbo.t (a int NOT NULL, b varchar(40) NULL, l uniqueidentifier NULL)"
+
+
+def run_id(rack):
+    return str(rack.sql("SELECT MAX(run_id) FROM dbo.run", "fullrack")[0][0])
+
+
+def test_undo_by_load_id(rack):
+    """The rows of one run go, others stay; a second time there is nothing to do; reset loads them again."""
+    fresh(rack, WITH_LOAD_ID)
+    rack.sql("INSERT INTO dbo.t VALUES (-1, 'mine', NULL), (-2, 'mine', NEWID())")
+    rack.fullrack("add", "dbo.t", rack.file("a.tsv", rows_of(100)), "--load-id-column", "l", "-q")
+    rack.fullrack("run", "--workers", "1", "-q")
+    first = run_id(rack)
+    rack.fullrack("add", "dbo.t", rack.file("b.tsv", rows_of(50, 1001)), "--split", "2", "--load-id-column", "L", "-q")
+    rack.fullrack("add", "dbo.t", rack.file("c.tsv", rows_of(10, 2001) + "x\ty\n"), "-b", "5", "--load-id-column", "l", "-q")
+    rack.fullrack("run", "--workers", "2", "-q", exit=1)
+    equal(count(rack), (162, 162), "rows")
+    result = rack.json("undo", run_id(rack))
+    equal((result["rows_taken_out"], sorted(t["rows_taken_out"] for t in result["tasks"])), (60, [10, 25, 25]), "what was taken out")
+    equal(count(rack), (102, 102), "rows")
+    equal([r[0] for r in queue(rack, "state")], ["done", "cancelled", "cancelled", "cancelled"], "queue")
+    check(queue(rack, "last_error")[1][0].startswith("undone: 25 rows"), "reason", queue(rack, "last_error"))
+    rack.fullrack("verify", "-q")
+    out = rack.fullrack("undo", run_id(rack))
+    check("there is nothing to undo" in out, "a second time", out)
+    ids = [str(r[0]) for r in queue(rack, "task_id")]
+    rack.fullrack("reset", *ids[1:3])
+    check("stay in" not in rack.err, "no rows of it are in the table", rack.err)
+    rack.fullrack("run", "--workers", "2", "-q")
+    equal(count(rack), (152, 152), "rows")
+    out = rack.fullrack("undo", first)
+    check("1 task undone, 100 rows taken out" in out, "message", out)
+    equal(count(rack), (52, 52), "rows")
+    rack.fullrack("verify", "-q")
+    rack.fullrack("undo", "9999", exit=2)
+    check("there is no run 9999" in rack.err, "message", rack.err)
+
+
+def test_undo_of_what_cannot_be_touches_nothing(rack):
+    fresh(rack, WITH_LOAD_ID)
+    rack.fullrack("add", "dbo.t", rack.file("a.tsv", rows_of(10)), "--load-id-column", "l", "-q")
+    rack.fullrack("add", "dbo.t", rack.file("b.tsv", "".join("%d\tx\t\n" % i for i in range(101, 106))), "-q")
+    rack.fullrack("add", "dbo.t", rack.file("c.tsv", "".join("%d\tx\t\n" % i for i in range(201, 206))), "--stage", "-q")
+    rack.fullrack("run", "--workers", "1", "-q")
+    equal(count(rack), (20, 20), "rows")
+    before = queue(rack, "task_id, state, load_id")
+    rack.fullrack("undo", run_id(rack), exit=1)
+    check("task %d (" % before[1][0] in rack.err and "not staged, and loaded without --load-id-column" in rack.err, "message", rack.err)
+    check("task %d (" % before[2][0] in rack.err and "brought in, and loaded without" in rack.err, "message", rack.err)
+    check("2 tasks of run" in rack.err and "nothing was undone" in rack.err, "message", rack.err)
+    equal(queue(rack, "task_id, state, load_id"), before, "queue")
+    equal(count(rack), (20, 20), "rows")
+    rack.fullrack("verify", "-q")
+
+
+def test_undo_of_what_was_staged(rack):
+    """Before the bring-in it always can be done; after it, by the load id."""
+    fresh(rack, WITH_LOAD_ID)
+    bad = rack.file("b.tsv", "x\ty\tz\n")
+    rack.fullrack("add", "dbo.t", rack.file("a.tsv", "".join("%d\tx\t\n" % i for i in range(10))), bad, "--stage", "-q")
+    rack.fullrack("run", "--workers", "1", "-q", exit=1)
+    equal(len(stages(rack)), 2, "stage tables")
+    out = rack.fullrack("undo", run_id(rack))
+    check("2 tasks undone, 0 rows taken out" in out, "message", out)
+    equal(stages(rack), [], "stage tables")
+    equal(queue(rack), [("load", "cancelled"), ("load", "cancelled"), ("bring_in", "cancelled")], "queue")
+    rack.fullrack("verify", "-q")
+    rack.file("b.tsv", "".join("%d\tx\t\n" % i for i in range(100, 110)))
+    rack.fullrack("reset", "--all", "-q")
+    rack.fullrack("run", "--workers", "1", "-q")
+    equal(count(rack), (20, 20), "rows")
+    fresh(rack, WITH_LOAD_ID)
+    rack.fullrack("add", "dbo.t", rack.file("c.tsv", rows_of(30)), rack.file("d.tsv", rows_of(30, 101)), "--stage", "--load-id-column", "l", "-q")
+    rack.fullrack("run", "--workers", "2", "-q")
+    equal(count(rack), (60, 60), "rows")
+    out = rack.fullrack("undo", run_id(rack))
+    check("2 tasks undone, 60 rows taken out" in out, "message", out)
+    equal(count(rack), (0, 0), "rows")
+    rack.fullrack("verify", "-q")
+    rack.fullrack("reset", str(queue(rack, "task_id")[0][0]), str(queue(rack, "task_id")[1][0]), "-q")
+    rack.fullrack("run", "--workers", "2", "-q")
+    equal(queue(rack), [("load", "done"), ("load", "done"), ("bring_in", "done")], "queue")
+    equal(count(rack), (60, 60), "rows")
+    rack.fullrack("verify", "-q")
+
+
+def test_undo_that_was_killed_is_finished_by_the_next(rack):
+    """The rows are gone and the queue does not know yet: the next undo says so there; and before the commit nothing has changed."""
+    fresh(rack, WITH_LOAD_ID)
+    for name, first in (("a", 1), ("b", 101), ("c", 201)):
+        rack.fullrack("add", "dbo.t", rack.file(name + ".tsv", rows_of(20, first)), "--load-id-column", "l", "-q")
+    rack.fullrack("run", "--workers", "1", "-q")
+    run = run_id(rack)
+    for database, rows_left in (("t", 60), ("fullrack", 40)):
+        with rack.connect(database) as db:
+            cur = db.cursor()
+            cur.execute("BEGIN TRANSACTION; %s" % ("DELETE FROM dbo.t WHERE a = -1; INSERT INTO dbo.t (a) VALUES (-1)" if database == "t"
+                                                   else "UPDATE dbo.work_queue SET priority = priority"))
+            p = rack.spawn("undo", run, "-q")
+            wait_until("it waits for the lock", 30, lambda: rack.sql(
+                "SELECT COUNT(*) FROM sys.dm_exec_requests WHERE blocking_session_id <> 0", "master")[0][0] > 0)
+            p.kill()
+            p.wait()
+            cur.execute("ROLLBACK TRANSACTION")
+        wait_until("its session is gone", 30, lambda: rack.sql(
+            "SELECT COUNT(*) FROM sys.dm_exec_sessions WHERE program_name = 'fullrack admin'", "master")[0][0] == 0)
+        equal(count(rack), (rows_left, rows_left), "rows after the kill in %s" % database)
+        # a call that the server had received may still be done
+        equal([r[0] for r in queue(rack, "state")][1:], ["done"] * 2, "queue")
+    rack.fullrack("undo", run, "-q")
+    equal([r[0] for r in queue(rack, "state")], ["cancelled"] * 3, "queue")
+    equal(count(rack), (0, 0), "rows")
+    rack.fullrack("verify", "-q")
+
+
 if __name__ == "__main__":
     main(tests_of(sys.modules[__name__]), *OPTIONS)
