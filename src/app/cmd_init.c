@@ -74,6 +74,8 @@ static fr_status ask_schedulers(const struct fr_connector *c, struct scheduler_l
      * so */
     if (c->settings->database != NULL)
         st = fr_ledger_create(s, &place, err);
+    if (st == FR_OK && c->settings->database != NULL)
+        st = fr_ledger_grant(s, &place, c->settings->grants, err);
     if (st == FR_OK && c->settings->load.reject_table != NULL)
         st = fr_reject_table_create(s, c->settings->load.reject_table, err);
     fr_sql_close(&s);
@@ -95,7 +97,7 @@ int command_init(struct fr_settings *s, struct fr_arguments *args, struct fr_err
     struct fr_sql *session = NULL;
     struct fr_control *control = NULL;
     int64_t total = 0;
-    bool shown = false;
+    bool shown = false, granted = false;
     fr_status st;
 
     (void)args;
@@ -106,6 +108,8 @@ int command_init(struct fr_settings *s, struct fr_arguments *args, struct fr_err
         st = fr_connector_control(&c, &session, err);
     if (st == FR_OK)
         st = fr_control_install(session, is_shared(s), err);
+    if (st == FR_OK)
+        st = fr_control_grant(session, s->grants, &granted, err);
     fr_sql_close(&session);
     if (st == FR_OK)
         st = fr_control_open(fr_connector_control, &c, &control, err);
@@ -116,9 +120,9 @@ int command_init(struct fr_settings *s, struct fr_arguments *args, struct fr_err
     if (st == FR_OK)
         st = fr_control_fill_schedulers(control, list.ids, list.count, &total, err);
     if (st == FR_OK && s->json) {
-        json_t *doc =
-            json_pack("{s:s, s:I}", "control_database", fr_settings_control_database(s),
-                      "schedulers", (json_int_t)total);
+        json_t *doc = json_pack("{s:s, s:I, s:b}", "control_database",
+                                fr_settings_control_database(s), "schedulers",
+                                (json_int_t)total, "grants", (int)granted);
 
         json_dumpf(doc, stdout, JSON_INDENT(1));
         putchar('\n');
@@ -129,6 +133,11 @@ int command_init(struct fr_settings *s, struct fr_arguments *args, struct fr_err
                shown ? ""
                      : " (the server does not show its schedulers: add rows to "
                        "scheduler_use for more)");
+    if (st == FR_OK && granted && !s->json && !s->quiet)
+        printf(
+            "fullrack_loader, fullrack_operator and fullrack_viewer have their rights%s; "
+            "members are yours to add (ALTER ROLE ... ADD MEMBER)\n",
+            s->database == NULL ? " there (with -d also in the target)" : "");
     fr_control_close(&control);
     fr_connector_free(&c);
     return fr_status_exit(st);

@@ -282,10 +282,16 @@ static void warn_of_rows(const struct fr_queued_task *t, int64_t rows, bool empt
                (long long)t->task_id, t->shown, (long long)rows, t->table);
 }
 
+/* No task: what may not be done with this may not be done with any, and that has to be
+ * known before a head in the target is closed. */
+static const struct fr_queued_task nobody = {
+    .task_id = -1, .load_id = "00000000-0000-0000-0000-000000000000"};
+
 int command_reset(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err)
 {
     struct fr_queued_tasks all = {0};
     struct admin a;
+    bool may;
     fr_status st = open_admin(s, &a, err);
 
     if (st == FR_OK)
@@ -294,6 +300,8 @@ int command_reset(struct fr_settings *s, struct fr_arguments *args, struct fr_er
         st = find_tasks(&a, args, -1, err);
     if (st == FR_OK)
         st = choose_groups(&a, &all, err);
+    if (st == FR_OK)
+        st = fr_admin_reset(a.control, &nobody, NULL, &may, err);
     for (size_t i = 0; st == FR_OK && i < a.tasks.count; i++) {
         const struct fr_queued_task *t = &a.tasks.items[i];
         bool changed = false;
@@ -330,12 +338,15 @@ int command_reset(struct fr_settings *s, struct fr_arguments *args, struct fr_er
 int command_cancel(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err)
 {
     struct admin a;
+    bool may;
     fr_status st = open_admin(s, &a, err);
 
     if (st == FR_OK)
         st = require_choice(s, args, "cancel", err);
     if (st == FR_OK)
         st = find_tasks(&a, args, -1, err);
+    if (st == FR_OK)
+        st = fr_admin_cancel(a.control, &nobody, "cancelled", &may, err);
     for (size_t i = 0; st == FR_OK && i < a.tasks.count; i++) {
         const struct fr_queued_task *t = &a.tasks.items[i];
         bool over = strcmp(t->state, "done") == 0 || strcmp(t->state, "cancelled") == 0 ||
@@ -387,10 +398,13 @@ int command_purge(struct fr_settings *s, struct fr_arguments *args, struct fr_er
                                            : PURGE_DAYS;
     int64_t forgotten = 0;
     struct admin a;
+    bool may;
     fr_status st = open_admin(s, &a, err);
 
     if (st == FR_OK)
         st = find_tasks(&a, args, days, err);
+    if (st == FR_OK)
+        st = fr_admin_forget(a.control, &nobody, &may, err);
     for (size_t i = 0; st == FR_OK && i < a.tasks.count; i++) {
         const struct fr_queued_task *t = &a.tasks.items[i];
         bool changed = false;

@@ -86,6 +86,9 @@ const struct option_spec option_table[] = {
      "FILE", "bcp format file, text or XML", false},
     {"from", 0, OPTION_PATH, FR_GROUP_ADD_FROM, AT(run_file), 0, 0, NULL, "FILE",
      "queue the tables of a run file (JSON) instead of TABLE FILE...", false},
+    {"grants", 0, OPTION_FLAG, FR_GROUP_LEDGER, AT(grants), 0, 0, NULL, NULL,
+     "make the roles fullrack_loader, _operator and _viewer, and grant what they need",
+     false},
     {"header", 0, OPTION_CHOICE, FR_GROUP_LOAD, LOAD(header), 0, 0, "none|skip|match",
      NULL,
      "first row: data, to be skipped, or column names (default none; --format auto finds "

@@ -71,6 +71,7 @@ struct fr_settings {
     uint64_t rate;           /* bytes a second; 0 = no limit */
     bool client_pin;
     bool no_start;
+    bool grants;  /* init: make the roles */
     bool dry_run; /* load, run: look at the tables, load nothing */
     int64_t run_id;
     char *host_name; /* NULL = gethostname() */

@@ -5,6 +5,7 @@
 #include "db/statements.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,12 @@ enum { MAX_SCRIPT_BYTES = 1 << 18 };
 enum { CONTROL_VERSION = 5 };
 /* Sweeping takes the claim's index before the row, the end of a task the row before it.
  */
-enum { DEADLOCK_VICTIM = 1205, DEADLOCK_TRIES = 5, IDLE_CHECK_MS = 2000 };
+enum {
+    DEADLOCK_VICTIM = 1205,
+    DEADLOCK_TRIES = 5,
+    PERMISSION_DENIED = 229,
+    IDLE_CHECK_MS = 2000
+};
 
 struct fr_control {
     fr_control_connect_fn connect;
@@ -71,8 +77,11 @@ static fr_status find_schema(struct fr_sql *s, bool *own_schema, struct fr_err *
         return st;
     *own_schema = one.found && one.values[0] != NULL;
     if (!one.found || (one.values[0] == NULL && one.values[1] == NULL))
-        return fr_err_set(err, FR_EARG,
-                          "the control database has no queue: run `fullrack init` first");
+        return fr_err_set(
+            err, FR_EARG,
+            "the control database has no queue that this login can see: run "
+            "`fullrack init` first, or make it a member of a role there "
+            "(docs/permissions.md)");
     return FR_OK;
 }
 
@@ -169,6 +178,22 @@ bool control_is_deadlock_victim(fr_status st, const struct fr_err *err, int trie
            tries < DEADLOCK_TRIES;
 }
 
+/* Whose right it is the script knows that grants it. */
+static void explain_denial(const struct control_work *w, struct fr_err *err)
+{
+    static const char viewer[] = "fullrack_viewer";
+    char grant[160];
+    const char *role = NULL;
+
+    if (w->is_procedure && snprintf(grant, sizeof grant, "GRANT EXECUTE ON %s TO ",
+                                    w->sql) < (int)sizeof grant)
+        role = strstr(fr_script_grants_control, grant);
+    role = role == NULL ? viewer : role + strlen(grant);
+    (void)fr_err_wrap(err, "the role %.*s is needed (docs/permissions.md)",
+                      (int)strcspn(role, ";"), role);
+    err->status = FR_EARG;
+}
+
 /* Locked and reconnecting; a deadlock's victim, whose work is undone and who is not to
  * blame, tries again. */
 static fr_status work(struct fr_control *c, struct control_work *w, struct fr_err *err)
@@ -191,6 +216,10 @@ static fr_status work(struct fr_control *c, struct control_work *w, struct fr_er
     }
     pthread_mutex_unlock(&c->lock);
     fr_buf_free(&renamed);
+    if (st == FR_EDB && err->server_number == PERMISSION_DENIED) {
+        explain_denial(w, err);
+        st = FR_EARG;
+    }
     if (st != FR_OK)
         fr_err_wrap(err, "control database");
     return st;
@@ -293,6 +322,21 @@ fr_status fr_control_install(struct fr_sql *s, bool own_schema, struct fr_err *e
         return fr_err_wrap(err, "making the schema " FR_CONTROL_SCHEMA);
     for (size_t i = 0; st == FR_OK && i < COUNT_OF(scripts); i++)
         st = run_script(s, scripts[i].name, scripts[i].text, own_schema, err);
+    return st;
+}
+
+fr_status fr_control_grant(struct fr_sql *s, bool wanted, bool *granted,
+                           struct fr_err *err)
+{
+    bool own_schema = false;
+    fr_status st = find_schema(s, &own_schema, err);
+
+    *granted = wanted;
+    if (st == FR_OK && !wanted)
+        st = fr_script_has_roles(s, granted, err);
+    if (st == FR_OK && *granted)
+        st = run_script(s, "sql/grants_control.sql", fr_script_grants_control, own_schema,
+                        err);
     return st;
 }
 

@@ -27,6 +27,11 @@ void fr_control_close(struct fr_control **cp);
 /* Create or upgrade the tables and procedures in the session's database; own_schema: in
  * the schema fullrack (a database with other things in it) and not in dbo. */
 fr_status fr_control_install(struct fr_sql *s, bool own_schema, struct fr_err *err);
+/* The roles of sql/grants_control.sql in the session's database, where they are wanted or
+ * were made before: an install takes away what was granted on procedures.  *granted: they
+ * are there. */
+fr_status fr_control_grant(struct fr_sql *s, bool wanted, bool *granted,
+                           struct fr_err *err);
 /* Rows of scheduler_use: made from `ids` where there are none yet; *total: how many there
  * are now. */
 fr_status fr_control_fill_schedulers(struct fr_control *c, const int *ids, size_t count,

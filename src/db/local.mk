@@ -12,7 +12,7 @@ libfrclient_a_SOURCES = \
 	src/db/statements.h
 nodist_libfrclient_a_SOURCES = src/db/statements.c
 
-SQL_SCRIPT_FILES = sql/control_tables.sql sql/control_jobs.sql sql/control_procedures.sql sql/control_admin.sql sql/ledger.sql sql/reject_table.sql
+SQL_SCRIPT_FILES = sql/control_tables.sql sql/control_jobs.sql sql/control_procedures.sql sql/control_admin.sql sql/ledger.sql sql/grants_control.sql sql/grants_target.sql sql/reject_table.sql
 SQL_STATEMENT_FILES = \
 	sql/statements/session_options.sql \
 	sql/statements/table_object.sql \
@@ -70,6 +70,9 @@ SQL_PHASE_FILES = \
 	sql/phases/restore_recovery.sql \
 	sql/phases/set_recovery.sql \
 	sql/phases/update_statistics.sql
+# what a DBA may want to run by hand
+sqldir = $(pkgdatadir)/sql
+dist_sql_DATA = sql/grants_control.sql sql/grants_target.sql
 phasesdir = $(pkgdatadir)/phases
 dist_phases_DATA = $(SQL_PHASE_FILES)
 EXTRA_DIST += $(SQL_SCRIPT_FILES) $(SQL_STATEMENT_FILES) scripts/embed-sql

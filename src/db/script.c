@@ -52,3 +52,13 @@ fr_status fr_script_run(struct fr_sql *s, const char *script, struct fr_err *err
     }
     return st == FR_OK ? run_batch(s, batch, strlen(batch), batch_line, err) : st;
 }
+
+fr_status fr_script_has_roles(struct fr_sql *s, bool *has, struct fr_err *err)
+{
+    struct fr_sql_one one = {0};
+    fr_status st = fr_sql_run(s, "SELECT DATABASE_PRINCIPAL_ID(N'fullrack_viewer')",
+                              fr_sql_take_one, &one, err);
+
+    *has = st == FR_OK && one.found && one.values[0] != NULL;
+    return st;
+}

@@ -68,6 +68,8 @@ extern const char fr_script_control_jobs[];
 extern const char fr_script_control_procedures[];
 extern const char fr_script_control_admin[];
 extern const char fr_script_ledger[];
+extern const char fr_script_grants_control[];
+extern const char fr_script_grants_target[];
 extern const char fr_script_reject_table[];
 
 #endif

@@ -169,6 +169,21 @@ fr_status fr_ledger_create(struct fr_sql *s, const struct fr_ledger_place *place
     return st;
 }
 
+fr_status fr_ledger_grant(struct fr_sql *s, const struct fr_ledger_place *place,
+                          bool wanted, struct fr_err *err)
+{
+    struct fr_buf script = {0};
+    fr_status st = wanted ? FR_OK : fr_script_has_roles(s, &wanted, err);
+
+    if (st != FR_OK || !wanted)
+        return st;
+    st = ledger_localize(fr_script_grants_target, place, "", &script, err);
+    if (st == FR_OK)
+        st = fr_script_run(s, fr_buf_text(&script), err);
+    fr_buf_free(&script);
+    return st == FR_OK ? FR_OK : fr_err_wrap(err, "sql/grants_target.sql");
+}
+
 fr_status fr_ledger_truncate_once(struct fr_sql *s, const struct fr_ledger_place *place,
                                   const struct fr_truncation *t, struct fr_err *err)
 {

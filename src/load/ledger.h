@@ -24,6 +24,10 @@ struct fr_ledger_place {
 fr_status fr_ledger_place_parse(const char *text, struct fr_ledger_place *out,
                                 struct fr_err *err);
 
+/* The roles of sql/grants_target.sql and their rights to the ledger's tables, where they
+ * are wanted or were made before. */
+fr_status fr_ledger_grant(struct fr_sql *s, const struct fr_ledger_place *place,
+                          bool wanted, struct fr_err *err);
 /* The quoted name of one of its tables there; name: as sql/ledger.sql has it. */
 enum { FR_LEDGER_QUOTED_BYTES = 2 * FR_LEDGER_NAME_BYTES + 32 };
 fr_status fr_ledger_quote(const struct fr_ledger_place *place, const char *name,

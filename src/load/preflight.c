@@ -543,8 +543,9 @@ static bool find_staged(preflight p, struct fr_finding *f)
 {
     if (!p->options->stage)
         return false;
-    say(f->message, "--stage: each row is written twice, and the log holds all of them "
-                    "while one transaction brings them in");
+    say(f->message,
+        "--stage: unless they can be switched in, rows are written twice, and the "
+        "log holds all of them while one transaction brings them in");
     say(f->cure, "without it, where the table may be seen half loaded");
     return true;
 }

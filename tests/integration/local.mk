@@ -8,6 +8,7 @@ INTEGRATION_TESTS = \
 	tests/integration/test_engines.py \
 	tests/integration/test_exports.py \
 	tests/integration/test_guards.py \
+	tests/integration/test_grants.py \
 	tests/integration/test_hostile.py \
 	tests/integration/test_jobs.py \
 	tests/integration/test_layout.py \

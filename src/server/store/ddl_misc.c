@@ -75,6 +75,13 @@ bool ddl_store_module(struct ddl *d, const struct ddl_module *m)
         return false;
     if (schema == NULL)
         return sqlerr_set(d->b->e, 2760, m->name->schema);
+    /* the right to make one is asked for before the name is: it may be one that the
+     * session cannot see */
+    if (o == NULL ? !m->alter || m->or_alter : !m->alter && !m->or_alter)
+        may = ddl_permit_create(d, is_view ? PERM_CREATE_VIEW : PERM_CREATE_PROCEDURE,
+                                schema);
+    if (!may)
+        return false;
     if (o != NULL && (strcmp(o->type, m->type) != 0 || !(m->alter || m->or_alter)))
         return sqlerr_set(d->b->e, 2714, m->name->object);
     if (o == NULL && m->alter && !m->or_alter)
@@ -83,9 +90,6 @@ bool ddl_store_module(struct ddl *d, const struct ddl_module *m)
         return false;
     if (!may)
         return sqlerr_set(d->b->e, 3704, is_view ? "view" : "procedure", o->name);
-    if (o == NULL &&
-        !ddl_permit_create(d, is_view ? PERM_CREATE_VIEW : PERM_CREATE_PROCEDURE, schema))
-        return false;
     if (o != NULL)
         return ddl_write(d, "UPDATE %s.fr_object SET text=?1, modified=?2 WHERE id=?3",
                          "sii", text, store_now(), (int64_t)o->id) &&
