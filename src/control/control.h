@@ -103,6 +103,8 @@ struct fr_claim {
 fr_status fr_scheduler_claim(struct fr_control *c, const struct fr_worker_id *w,
                              int scheduler_id, int spid, int64_t lease_s,
                              struct fr_claim *claim, struct fr_err *err);
+/* Rows that nobody holds now. */
+fr_status fr_scheduler_count_free(struct fr_control *c, int64_t *out, struct fr_err *err);
 fr_status fr_scheduler_renew(struct fr_control *c, const struct fr_claim *claim,
                              int64_t lease_s, bool *alive, struct fr_err *err);
 fr_status fr_scheduler_release(struct fr_control *c, struct fr_claim *claim,

@@ -59,3 +59,15 @@ fr_status fr_scheduler_release(struct fr_control *c, struct fr_claim *claim,
         claim->token[0] = '\0';
     return st;
 }
+
+fr_status fr_scheduler_count_free(struct fr_control *c, int64_t *out, struct fr_err *err)
+{
+    struct fr_sql_one one = {0};
+    fr_status st = fr_control_run(c,
+                                  "SELECT COUNT(*) FROM dbo.scheduler_use WHERE "
+                                  "claim_token IS NULL OR lease_until < SYSUTCDATETIME()",
+                                  NULL, 0, fr_sql_take_one, &one, err);
+
+    *out = fr_sql_one_i64(&one, 0, 0);
+    return st;
+}

@@ -91,6 +91,7 @@ struct coordinator {
     size_t respawns;
     struct child *pin_holder;
     bool *pin_wanted; /* per child */
+    size_t pin_turn;  /* child that is asked first for the token */
     struct load_task *tasks;
     size_t task_count;
     bool started, stopping;

@@ -145,6 +145,28 @@ static fr_status open_unpinned(struct worker *w, struct fr_err *err)
     return st;
 }
 
+/* With the token.  FR_EMPTY: no row is free for us now. */
+static fr_status look_for_scheduler(struct pinning *p, size_t max_connections,
+                                    struct fr_err *err)
+{
+    struct worker *w = p->w;
+    int64_t free_rows = 0;
+    fr_status st = fr_scheduler_count_free(w->control, &free_rows, err);
+
+    /* many that wait would keep the token, and the server with connections, for nothing
+     */
+    if (st == FR_OK && free_rows == 0)
+        return FR_EMPTY;
+    if (st == FR_OK && ask_token(w) != FR_OK)
+        st = fr_err_set(err, FR_EINTR, "stopped while waiting for a scheduler");
+    if (st != FR_OK)
+        return st;
+    st = try_round(p, max_connections, err);
+    let_go(p);
+    return_token(w);
+    return st;
+}
+
 fr_status worker_pin(struct worker *w, struct fr_err *err)
 {
     struct pinning p = {.w = w};
@@ -166,12 +188,7 @@ fr_status worker_pin(struct worker *w, struct fr_err *err)
     if (rows > MAX_HELD)
         rows = MAX_HELD;
     for (;;) {
-        st = ask_token(w);
-        if (st != FR_OK)
-            return fr_err_set(err, st, "stopped while waiting for a scheduler");
-        st = try_round(&p, (size_t)rows, err);
-        let_go(&p);
-        return_token(w);
+        st = look_for_scheduler(&p, (size_t)rows, err);
         if (st != FR_EMPTY)
             return st;
         /* every row is taken: the others may begin without this worker */

@@ -3,14 +3,31 @@
 
 #include "base/log.h"
 
+/* In turn, from behind the last one on; those that have looked already come after those
+ * that have not, for whom the start waits. */
+static struct child *next_in_turn(struct coordinator *c)
+{
+    struct child *waiting = NULL;
+
+    for (size_t k = 0; k < c->child_count; k++) {
+        struct child *child = &c->children[(c->pin_turn + k) % c->child_count];
+
+        if (!c->pin_wanted[child->index] || !child_is_alive(child))
+            continue;
+        if (child->state != CHILD_WAITING)
+            return child;
+        waiting = waiting == NULL ? child : waiting;
+    }
+    return waiting;
+}
+
 static void grant_next(struct coordinator *c)
 {
-    for (size_t i = 0; c->pin_holder == NULL && i < c->child_count; i++) {
-        struct child *child = &c->children[i];
+    struct child *child;
 
-        if (!c->pin_wanted[i] || !child_is_alive(child))
-            continue;
-        c->pin_wanted[i] = false;
+    while (c->pin_holder == NULL && (child = next_in_turn(c)) != NULL) {
+        c->pin_wanted[child->index] = false;
+        c->pin_turn = child->index + 1;
         c->pin_holder = child;
         child_send(child, json_pack("{s:s}", "type", "pin"));
     }

@@ -137,6 +137,19 @@ def test_task_that_nobody_reported(r):
         os.unlink(fifo)
 
 
+def test_many_more_workers_than_schedulers(r):
+    """Those that wait for a row must not keep the others, for whom the start waits, from looking for theirs."""
+    prepare(r, 8, 2000)
+    try:
+        r.json("run", "--workers", "60", "--start-timeout", "20")
+        check("starting without the workers" not in r.err, "all have looked before the start", r.err)
+        equal(r.sql("SELECT COUNT(*), COUNT(DISTINCT id * 100 + f) FROM dbo.t"), [(16000, 16000)], "each row once")
+        waited = r.sql("SELECT MAX(pin_attempts) FROM dbo.worker", "fullrack")[0][0]
+        check(waited <= 8, "nobody opens connections while no row is free", waited)
+    finally:
+        clean(r)
+
+
 def test_collision_makes_a_worker_reconnect(r):
     """All schedulers but one are claimed by somebody else: the worker looks until it lands on that one."""
     tried = []
