@@ -7,7 +7,7 @@
  *
  * fullrack_viewer    sees everything here, changes nothing: status, verify, report
  * fullrack_loader    runs and workers: claims tasks, reports on them, begins and ends runs: run, run --dry-run, worker, start
- * fullrack_operator  the queue: add, retry, reset, cancel, purge, start
+ * fullrack_operator  the queue: add, retry, reset, cancel, undo, purge, start
  *
  * Tables are written through procedures alone; these write by the ownership that they share with the tables.
  */
@@ -74,6 +74,7 @@ GRANT EXECUTE ON dbo.sp_settle_job TO fullrack_operator;
 GRANT EXECUTE ON dbo.sp_retry_work TO fullrack_operator;
 GRANT EXECUTE ON dbo.sp_reset_work TO fullrack_operator;
 GRANT EXECUTE ON dbo.sp_cancel_work TO fullrack_operator;
+GRANT EXECUTE ON dbo.sp_undo_work TO fullrack_operator;
 GRANT EXECUTE ON dbo.sp_forget_work TO fullrack_operator;
 GRANT EXECUTE ON dbo.sp_forget_runs TO fullrack_operator;
 GRANT EXECUTE ON dbo.sp_signal_start TO fullrack_operator;

@@ -282,11 +282,6 @@ static void warn_of_rows(const struct fr_queued_task *t, int64_t rows, bool empt
                (long long)t->task_id, t->shown, (long long)rows, t->table);
 }
 
-/* No task: what may not be done with this may not be done with any, and that has to be
- * known before a head in the target is closed. */
-static const struct fr_queued_task nobody = {
-    .task_id = -1, .load_id = "00000000-0000-0000-0000-000000000000"};
-
 int command_reset(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err)
 {
     struct fr_queued_tasks all = {0};
@@ -301,7 +296,7 @@ int command_reset(struct fr_settings *s, struct fr_arguments *args, struct fr_er
     if (st == FR_OK)
         st = choose_groups(&a, &all, err);
     if (st == FR_OK)
-        st = fr_admin_reset(a.control, &nobody, NULL, &may, err);
+        st = fr_admin_reset(a.control, &fr_admin_no_task, NULL, &may, err);
     for (size_t i = 0; st == FR_OK && i < a.tasks.count; i++) {
         const struct fr_queued_task *t = &a.tasks.items[i];
         bool changed = false;
@@ -346,7 +341,7 @@ int command_cancel(struct fr_settings *s, struct fr_arguments *args, struct fr_e
     if (st == FR_OK)
         st = find_tasks(&a, args, -1, err);
     if (st == FR_OK)
-        st = fr_admin_cancel(a.control, &nobody, "cancelled", &may, err);
+        st = fr_admin_cancel(a.control, &fr_admin_no_task, "cancelled", &may, err);
     for (size_t i = 0; st == FR_OK && i < a.tasks.count; i++) {
         const struct fr_queued_task *t = &a.tasks.items[i];
         bool over = strcmp(t->state, "done") == 0 || strcmp(t->state, "cancelled") == 0 ||
@@ -404,7 +399,7 @@ int command_purge(struct fr_settings *s, struct fr_arguments *args, struct fr_er
     if (st == FR_OK)
         st = find_tasks(&a, args, days, err);
     if (st == FR_OK)
-        st = fr_admin_forget(a.control, &nobody, &may, err);
+        st = fr_admin_forget(a.control, &fr_admin_no_task, &may, err);
     for (size_t i = 0; st == FR_OK && i < a.tasks.count; i++) {
         const struct fr_queued_task *t = &a.tasks.items[i];
         bool changed = false;

@@ -209,6 +209,7 @@ static fr_status undo_all(struct undoing *x, struct fr_err *err)
 int command_undo(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err)
 {
     struct undoing x = {.settings = s, .done = json_array()};
+    bool may;
     fr_status st;
 
     if (fr_num_i64(args->items[0], 1, INT64_MAX, &x.run_id) != FR_OK)
@@ -217,6 +218,8 @@ int command_undo(struct fr_settings *s, struct fr_arguments *args, struct fr_err
         st = open_control(s, &x.connector, &x.control, err);
     if (st == FR_OK)
         st = find_tasks(&x, err);
+    if (st == FR_OK)
+        st = fr_admin_undo(x.control, &fr_admin_no_task, "undone", &may, err);
     if (st == FR_OK)
         st = undo_all(&x, err);
     warn_of_phases(&x);

@@ -131,6 +131,9 @@ void fr_admin_list_free(struct fr_queued_tasks *list)
     memset(list, 0, sizeof *list);
 }
 
+const struct fr_queued_task fr_admin_no_task = {
+    .task_id = -1, .load_id = "00000000-0000-0000-0000-000000000000"};
+
 fr_status fr_admin_retry(struct fr_control *c, const struct fr_task_filter *f,
                          int64_t *changed, struct fr_err *err)
 {

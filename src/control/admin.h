@@ -41,6 +41,10 @@ fr_status fr_admin_list(struct fr_control *c, const struct fr_task_filter *f,
                         struct fr_queued_tasks *out, struct fr_err *err);
 void fr_admin_list_free(struct fr_queued_tasks *list);
 
+/* There is no such task: what may not be done with it may not be done with any, and that
+ * has to be known before anything in a target is changed. */
+extern const struct fr_queued_task fr_admin_no_task;
+
 /* *changed: how many failed tasks are ready again. */
 fr_status fr_admin_retry(struct fr_control *c, const struct fr_task_filter *f,
                          int64_t *changed, struct fr_err *err);

@@ -122,6 +122,19 @@ def test_staged_loads(r):
     equal((states(r), count(r)), ([], 400), "in the end")
 
 
+def test_undo(r):
+    """Who may delete rows, but not change the queue, deletes none by undo."""
+    prepare(r, ddl="CREATE TABLE dbo.t (a int NOT NULL, b int NULL, load_id uniqueidentifier NULL)")
+    r.sql("GRANT DELETE ON dbo.t TO fullrack_loader; GRANT SELECT, DELETE ON dbo.t TO fullrack_operator")
+    as_role(r, "operator", "add", "--load-id-column", "load_id", "dbo.t", *files(r))
+    as_role(r, "loader", "run", "--workers", "2")
+    run = str(r.sql("SELECT MAX(run_id) FROM dbo.run", "fullrack")[0][0])
+    refused(r, "loader", ["fullrack_operator is needed"], "undo", run)
+    equal((states(r), count(r)), (["done"] * 4, 400), "after what was refused")
+    as_role(r, "operator", "undo", run)
+    equal((states(r), count(r)), (["cancelled"] * 4, 0), "after undo")
+
+
 def test_what_each_is_refused(r):
     prepare(r)
     f = files(r)
