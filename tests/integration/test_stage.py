@@ -337,6 +337,68 @@ def test_rights_that_are_missing_are_named(rack):
     equal(stages(rack), [], "stage tables")
 
 
+def blocked(rack):
+    return rack.sql("SELECT COUNT(*) FROM sys.dm_exec_requests WHERE blocking_session_id <> 0", "master")[0][0]
+
+
+def test_killed_in_the_bring_in(rack):
+    """The worker, its coordinator, or the server: before the first row, and when all rows are in and only the commit is missing."""
+    for point in ("first row", "commit"):
+        for who in ("worker", "coordinator", "server"):
+            what = "%s killed in front of the %s" % (who, point)
+            fresh(rack, "CREATE TABLE dbo.t (a int NOT NULL PRIMARY KEY, b varchar(40) NULL)")
+            rack.sql("DROP TABLE IF EXISTS dbo.other; CREATE TABLE dbo.other (a int)")
+            rack.fullrack("add", "dbo.t", rack.file("a.tsv", rows_of(300)), rack.file("b.tsv", rows_of(200, 1001)), "--stage", "-q")
+            rack.sql("UPDATE dbo.work_queue SET not_before = '20990101' WHERE kind = 'bring_in'", "fullrack")
+            run = rack.spawn("run", "--workers", "1", "--lease", "2", "-q", "--retry-for", "60")
+            wait_until("the loads are done", 30, lambda: queue(rack, "state") == [("done",), ("done",), ("ready",)])
+            target, control = rack.connect("t"), rack.connect("fullrack")
+            target.cursor().execute("BEGIN TRANSACTION; INSERT INTO dbo.other VALUES (1)")
+            rack.sql("UPDATE dbo.work_queue SET not_before = SYSUTCDATETIME() WHERE kind = 'bring_in'", "fullrack")
+            wait_until("the bring-in waits", 30, lambda: blocked(rack) > 0)
+            equal(queue(rack, "state")[2], ("active",), what)
+            if point == "commit":
+                control.cursor().execute("BEGIN TRANSACTION; UPDATE dbo.run SET pid = pid")
+                target.cursor().execute("ROLLBACK TRANSACTION")
+                wait_until("all rows are in, but for the commit", 30, lambda: rack.sql(
+                    "SELECT COUNT(*) FROM sys.dm_exec_sessions WHERE program_name = 'fullrack phase' AND open_transaction_count > 0",
+                    "master")[0][0] == 1 and blocked(rack) > 0)
+                time.sleep(0.3)
+            equal(count(rack), (0, 0), "nobody sees the rows, " + what)
+            workers = workers_of(run.pid)
+            if who == "worker":
+                os.kill(workers[0], signal.SIGKILL)
+            elif who == "coordinator":
+                run.kill()
+                run.wait()
+                os.kill(workers[0], signal.SIGKILL)
+            else:
+                rack.kill_server()
+                rack.start()
+            for db in (target, control):
+                db.close()
+            equal(count(rack) in ((0, 0), (500, 500)), True, "rows, %s: %r" % (what, count(rack)))
+            if who == "coordinator":
+                run = rack.spawn("run", "--workers", "1", "-q")
+            equal(run.wait(60), 0, "exit, %s (%s)" % (what, run.stderr.read()))
+            equal(queue(rack), [("load", "done"), ("load", "done"), ("bring_in", "done")], what)
+            equal(count(rack), (500, 500), what)
+            equal(stages(rack), [], what)
+            rack.fullrack("verify", "-q")
+
+
+def test_a_second_bring_in_finds_the_marks(rack):
+    fresh(rack)
+    rack.fullrack("add", "dbo.t", rack.file("a.tsv", rows_of(30)), rack.file("b.tsv", rows_of(30, 101)), "--stage", "--truncate", "-q")
+    rack.fullrack("run", "--workers", "1", "-q")
+    rack.fullrack("reset", str(queue(rack, "task_id")[2][0]), "-q")
+    equal(queue(rack)[2], ("bring_in", "ready"), "queue")
+    rack.fullrack("run", "--workers", "1", "-q")
+    equal(queue(rack, "kind, state, rows_loaded")[2], ("bring_in", "done", 0), "it does nothing")
+    equal(count(rack), (60, 60), "rows")
+    rack.fullrack("verify", "-q")
+
+
 WITH_LOAD_ID = "CREATE TABLE dbo.t (a int NOT NULL, b varchar(40) NULL, l uniqueidentifier NULL)"
 
 

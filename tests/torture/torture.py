@@ -95,6 +95,9 @@ class Scenario:
         self.may_double = key == ""
         rack.fresh("CREATE TABLE dbo.t (f int NOT NULL, a bigint NOT NULL%s, v varchar(60) NULL)" % key)
         rack.sql("IF OBJECT_ID(N'dbo.fullrack_ledger', N'U') IS NOT NULL DELETE FROM dbo.fullrack_ledger")
+        rack.sql("IF OBJECT_ID(N'dbo.fullrack_staging', N'U') IS NOT NULL DELETE FROM dbo.fullrack_staging")
+        for name in self.stage_tables():
+            rack.sql("DROP TABLE dbo.[%s]" % name)
         rack.sql("DROP TABLE IF EXISTS dbo.rej")
         rack.sql("UPDATE dbo.scheduler_use SET claim_token = NULL, worker = NULL, lease_until = NULL", "fullrack")
         for table in ("work_queue", "run", "ready", "worker", "job", "work_group", "work_group_need", "work_pending", "table_limit"):
@@ -108,6 +111,9 @@ class Scenario:
         self.split = rng.choice([[], [], ["--split", str(rng.randint(2, 5))], ["--split", "64K"]])
         self.options = ["-t", "|", *self.split, "-b", str(rng.choice([20, 20, 50, 137, 400, 5000])), "-m", "1000000",
                         "--reject-table", "dbo.rej", *self.engine]
+
+    def stage_tables(self):
+        return [r[0] for r in self.rack.sql("SELECT name FROM sys.tables WHERE name LIKE 'fullrack[_]stage[_]%'")]
 
     def add(self):
         rejects = os.path.join(self.rack.dir, "f.tbl.bad")
@@ -367,9 +373,20 @@ class Scenario:
 
 
 class LoadScenario(Scenario):
-    """`load` without a queue: its coordinator and workers die, --resume goes on."""
+    """`load` without a queue: its coordinator and workers die, --resume goes on.  With --stage nobody sees a part of it."""
 
-    EVENTS = [Scenario.kill_worker, Scenario.kill_coordinator, Scenario.kill_server, Scenario.cut_one, Scenario.cut_all,
+    def look(self):
+        if "--stage" in self.options:
+            n = self.rack.sql("SELECT COUNT(*) FROM dbo.t")[0][0]
+            check(n in (0, sum(len(f.keys) for f in self.files)), "%d rows of a part are in the table" % n)
+            SUMMARY["looks at a staged load"] += 1
+
+    def prepare(self):
+        super().prepare()
+        if self.rng.random() < 0.5:
+            self.options.append("--stage")
+
+    EVENTS = [look, look, Scenario.kill_worker, Scenario.kill_coordinator, Scenario.kill_server, Scenario.cut_one, Scenario.cut_all,
               Scenario.lose_commit, Scenario.lose_commit, Scenario.freeze_worker, Scenario.thaw_workers]
 
     def add(self):
@@ -445,12 +462,15 @@ class JobScenario(Scenario):
     after phase that its own table has all rows.  It may be run more than once, and a worker that was frozen may still
     be at it when it is over."""
 
+    KIND = "query"      # of the tasks that are killed
+    STAGE = False
+
     def kill_in_phase(self):
         """The worker of a phase under way, or all of them and their coordinators, or the server."""
         found = None
         for _ in range(20):
             found = self.rack.sql("SELECT w.pid, q.source FROM dbo.work_queue AS q JOIN dbo.worker AS w ON w.worker = q.worker AND w.host = "
-                                  "q.host AND w.run_id = q.run_id WHERE q.state = 'active' AND q.kind = 'query'", "fullrack")
+                                  "q.host AND w.run_id = q.run_id WHERE q.state = 'active' AND q.kind = '%s'" % self.KIND, "fullrack")
             if found:
                 break
             time.sleep(0.05)
@@ -510,6 +530,8 @@ class JobScenario(Scenario):
             e["depends-on"] = self.needs[t]
         if self.rng.random() < 0.3:
             e["max-per-table"] = 1
+        if self.STAGE:
+            e["stage"] = True
         return e
 
     def add(self):
@@ -565,6 +587,32 @@ class JobScenario(Scenario):
         equal(sql_count(self.rack, "SELECT COUNT(*) FROM dbo.work_pending"), 0, "pending tasks")
 
 
+class StageScenario(JobScenario):
+    """The same with --stage: whoever looks at a table sees all of its rows or none, and killed bring-ins are done again."""
+
+    KIND = "bring_in"
+    STAGE = True
+
+    def look(self):
+        for t, files in self.tables.items():
+            n = self.rack.sql("SELECT COUNT(*) FROM " + t)[0][0]
+            check(n in (0, sum(len(f.keys) for f in files)), "%d rows of a part are in %s" % (n, t))
+            SUMMARY["looks at a staged table"] += 1
+
+    EVENTS = JobScenario.EVENTS + [look] * 6 + [JobScenario.kill_in_phase] * 3
+
+    def drain(self):
+        self.look()
+        super().drain()
+
+    def check_end(self):
+        super().check_end()
+        SUMMARY["staged tables"] += len(self.tables)
+        equal(self.stage_tables(), [], "stage tables left over")
+        equal(self.rack.sql("SELECT COUNT(*) FROM dbo.fullrack_staging WHERE brought_at IS NULL OR dropped_at IS NULL"), [(0,)],
+              "stage tables that are noted otherwise")
+
+
 def sql_count(rack, text):
     return rack.sql(text, "fullrack")[0][0]
 
@@ -582,13 +630,13 @@ def main():
     started = time.monotonic()
     rack = RemoteRack(a.server, a.user) if a.server else TortureRack()
     if a.server:
-        for kind in (Scenario, LoadScenario, JobScenario):
+        for kind in (Scenario, LoadScenario, JobScenario, StageScenario):
             kind.EVENTS = [e for e in kind.EVENTS if e.__name__ != "kill_server"]
     print("seeds %d to %d" % (a.seed, a.seed + a.scenarios - 1), flush=True)
     try:
         rack.fullrack("init", "-q", database=None)
         for seed in range(a.seed, a.seed + a.scenarios):
-            kind = {2: JobScenario, 3: LoadScenario}.get(seed % 4, Scenario)
+            kind = {2: JobScenario, 3: LoadScenario, 4: StageScenario}.get(seed % 5, Scenario)
             try:
                 kind(rack, seed, a).run()
                 passed += 1
