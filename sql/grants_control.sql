@@ -39,8 +39,15 @@ GRANT SELECT ON dbo.table_limit TO fullrack_viewer;
 GRANT SELECT ON dbo.work_pending TO fullrack_viewer;
 GRANT EXECUTE ON dbo.sp_queue_state TO fullrack_viewer;
 GO
-/* By this procedure fullrack finds the schema of the queue; to see it is no right to run it. */
+/*
+ * To see a procedure is no right to run it.  By the first fullrack finds the schema of the queue; of the others it asks
+ * whether they may be run, before it changes anything in a target.
+ */
 GRANT VIEW DEFINITION ON dbo.sp_get_work TO fullrack_viewer;
+GRANT VIEW DEFINITION ON dbo.sp_reset_work TO fullrack_viewer;
+GRANT VIEW DEFINITION ON dbo.sp_cancel_work TO fullrack_viewer;
+GRANT VIEW DEFINITION ON dbo.sp_undo_work TO fullrack_viewer;
+GRANT VIEW DEFINITION ON dbo.sp_forget_work TO fullrack_viewer;
 GO
 GRANT EXECUTE ON dbo.sp_get_work TO fullrack_loader;
 GRANT EXECUTE ON dbo.sp_renew_lease TO fullrack_loader;

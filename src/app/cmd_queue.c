@@ -286,7 +286,6 @@ int command_reset(struct fr_settings *s, struct fr_arguments *args, struct fr_er
 {
     struct fr_queued_tasks all = {0};
     struct admin a;
-    bool may;
     fr_status st = open_admin(s, &a, err);
 
     if (st == FR_OK)
@@ -296,7 +295,7 @@ int command_reset(struct fr_settings *s, struct fr_arguments *args, struct fr_er
     if (st == FR_OK)
         st = choose_groups(&a, &all, err);
     if (st == FR_OK)
-        st = fr_admin_reset(a.control, &fr_admin_no_task, NULL, &may, err);
+        st = fr_admin_may(a.control, FR_ADMIN_RESET, err);
     for (size_t i = 0; st == FR_OK && i < a.tasks.count; i++) {
         const struct fr_queued_task *t = &a.tasks.items[i];
         bool changed = false;
@@ -333,7 +332,6 @@ int command_reset(struct fr_settings *s, struct fr_arguments *args, struct fr_er
 int command_cancel(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err)
 {
     struct admin a;
-    bool may;
     fr_status st = open_admin(s, &a, err);
 
     if (st == FR_OK)
@@ -341,7 +339,7 @@ int command_cancel(struct fr_settings *s, struct fr_arguments *args, struct fr_e
     if (st == FR_OK)
         st = find_tasks(&a, args, -1, err);
     if (st == FR_OK)
-        st = fr_admin_cancel(a.control, &fr_admin_no_task, "cancelled", &may, err);
+        st = fr_admin_may(a.control, FR_ADMIN_CANCEL, err);
     for (size_t i = 0; st == FR_OK && i < a.tasks.count; i++) {
         const struct fr_queued_task *t = &a.tasks.items[i];
         bool over = strcmp(t->state, "done") == 0 || strcmp(t->state, "cancelled") == 0 ||
@@ -393,13 +391,12 @@ int command_purge(struct fr_settings *s, struct fr_arguments *args, struct fr_er
                                            : PURGE_DAYS;
     int64_t forgotten = 0;
     struct admin a;
-    bool may;
     fr_status st = open_admin(s, &a, err);
 
     if (st == FR_OK)
         st = find_tasks(&a, args, days, err);
     if (st == FR_OK)
-        st = fr_admin_forget(a.control, &fr_admin_no_task, &may, err);
+        st = fr_admin_may(a.control, FR_ADMIN_FORGET, err);
     for (size_t i = 0; st == FR_OK && i < a.tasks.count; i++) {
         const struct fr_queued_task *t = &a.tasks.items[i];
         bool changed = false;

@@ -209,7 +209,6 @@ static fr_status undo_all(struct undoing *x, struct fr_err *err)
 int command_undo(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err)
 {
     struct undoing x = {.settings = s, .done = json_array()};
-    bool may;
     fr_status st;
 
     if (fr_num_i64(args->items[0], 1, INT64_MAX, &x.run_id) != FR_OK)
@@ -219,7 +218,7 @@ int command_undo(struct fr_settings *s, struct fr_arguments *args, struct fr_err
     if (st == FR_OK)
         st = find_tasks(&x, err);
     if (st == FR_OK)
-        st = fr_admin_undo(x.control, &fr_admin_no_task, "undone", &may, err);
+        st = fr_admin_may(x.control, FR_ADMIN_UNDO, err);
     if (st == FR_OK)
         st = undo_all(&x, err);
     warn_of_phases(&x);

@@ -131,8 +131,29 @@ void fr_admin_list_free(struct fr_queued_tasks *list)
     memset(list, 0, sizeof *list);
 }
 
-const struct fr_queued_task fr_admin_no_task = {
-    .task_id = -1, .load_id = "00000000-0000-0000-0000-000000000000"};
+fr_status fr_admin_may(struct fr_control *c, enum fr_admin_change change,
+                       struct fr_err *err)
+{
+    static const char *const procedures[] = {[FR_ADMIN_RESET] = "dbo.sp_reset_work",
+                                             [FR_ADMIN_CANCEL] = "dbo.sp_cancel_work",
+                                             [FR_ADMIN_UNDO] = "dbo.sp_undo_work",
+                                             [FR_ADMIN_FORGET] = "dbo.sp_forget_work"};
+    char sql[160];
+    struct fr_sql_one one = {0};
+    fr_status st;
+
+    /* a call would show it, too, but might have to wait for somebody's lock */
+    snprintf(sql, sizeof sql, "SELECT HAS_PERMS_BY_NAME(N'%s', N'OBJECT', N'EXECUTE')",
+             procedures[change]);
+    st = fr_control_run(c, sql, NULL, 0, fr_sql_take_one, &one, err);
+    /* NULL: the server does not say */
+    if (st != FR_OK || fr_sql_one_i64(&one, 0, 1) != 0)
+        return st;
+    (void)fr_err_set(err, FR_EARG, "no right to run %s", procedures[change]);
+    control_deny(procedures[change], err);
+    (void)fr_err_wrap(err, "control database");
+    return FR_EARG;
+}
 
 fr_status fr_admin_retry(struct fr_control *c, const struct fr_task_filter *f,
                          int64_t *changed, struct fr_err *err)

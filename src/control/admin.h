@@ -41,9 +41,11 @@ fr_status fr_admin_list(struct fr_control *c, const struct fr_task_filter *f,
                         struct fr_queued_tasks *out, struct fr_err *err);
 void fr_admin_list_free(struct fr_queued_tasks *list);
 
-/* There is no such task: what may not be done with it may not be done with any, and that
- * has to be known before anything in a target is changed. */
-extern const struct fr_queued_task fr_admin_no_task;
+/* What is done in a target before the queue is changed. */
+enum fr_admin_change { FR_ADMIN_RESET, FR_ADMIN_CANCEL, FR_ADMIN_UNDO, FR_ADMIN_FORGET };
+/* FR_EARG: this login may not do it; to be asked before a target is touched. */
+fr_status fr_admin_may(struct fr_control *c, enum fr_admin_change change,
+                       struct fr_err *err);
 
 /* *changed: how many failed tasks are ready again. */
 fr_status fr_admin_retry(struct fr_control *c, const struct fr_task_filter *f,

@@ -179,19 +179,20 @@ bool control_is_deadlock_victim(fr_status st, const struct fr_err *err, int trie
 }
 
 /* Whose right it is the script knows that grants it. */
-static void explain_denial(const struct control_work *w, struct fr_err *err)
+void control_deny(const char *procedure, struct fr_err *err)
 {
     static const char viewer[] = "fullrack_viewer";
     char grant[160];
     const char *role = NULL;
 
-    if (w->is_procedure && snprintf(grant, sizeof grant, "GRANT EXECUTE ON %s TO ",
-                                    w->sql) < (int)sizeof grant)
+    if (procedure != NULL && snprintf(grant, sizeof grant, "GRANT EXECUTE ON %s TO ",
+                                      procedure) < (int)sizeof grant)
         role = strstr(fr_script_grants_control, grant);
     role = role == NULL ? viewer : role + strlen(grant);
     (void)fr_err_wrap(err, "the role %.*s is needed (docs/permissions.md)",
                       (int)strcspn(role, ";"), role);
-    err->status = FR_EARG;
+    if (err != NULL)
+        err->status = FR_EARG;
 }
 
 /* Locked and reconnecting; a deadlock's victim, whose work is undone and who is not to
@@ -217,7 +218,7 @@ static fr_status work(struct fr_control *c, struct control_work *w, struct fr_er
     pthread_mutex_unlock(&c->lock);
     fr_buf_free(&renamed);
     if (st == FR_EDB && err->server_number == PERMISSION_DENIED) {
-        explain_denial(w, err);
+        control_deny(w->is_procedure ? w->sql : NULL, err);
         st = FR_EARG;
     }
     if (st != FR_OK)

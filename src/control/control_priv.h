@@ -28,4 +28,8 @@ fr_status queue_add_task(struct fr_control *c, const struct fr_new_task *t,
 fr_status queue_set_limit(struct fr_control *c, const struct fr_new_task *t,
                           int64_t *limit_id, struct fr_err *err);
 
+/* Put the role in front of an error that is for want of a right to run this procedure
+ * (NULL: of another right); its status is FR_EARG then. */
+void control_deny(const char *procedure, struct fr_err *err);
+
 #endif
