@@ -493,20 +493,22 @@ def test_undo_that_was_killed_is_finished_by_the_next(rack):
         rack.fullrack("add", "dbo.t", rack.file(name + ".tsv", rows_of(20, first)), "--load-id-column", "l", "-q")
     rack.fullrack("run", "--workers", "1", "-q")
     run = run_id(rack)
-    for database, rows_left in (("t", 60), ("fullrack", 40)):
-        with rack.connect(database) as db:
-            cur = db.cursor()
-            cur.execute("BEGIN TRANSACTION; %s" % ("DELETE FROM dbo.t WHERE a = -1; INSERT INTO dbo.t (a) VALUES (-1)" if database == "t"
-                                                   else "UPDATE dbo.work_queue SET priority = priority"))
-            p = rack.spawn("undo", run, "-q")
-            wait_until("it waits for the lock", 30, lambda: rack.sql(
-                "SELECT COUNT(*) FROM sys.dm_exec_requests WHERE blocking_session_id <> 0", "master")[0][0] > 0)
-            p.kill()
-            p.wait()
-            cur.execute("ROLLBACK TRANSACTION")
+    for point, rows_left in (("first row", 60), ("queue", 40)):
+        target, control = rack.connect("t"), rack.connect("fullrack")
+        target.cursor().execute("BEGIN TRANSACTION; UPDATE dbo.fullrack_ledger SET epoch = epoch")
+        p = rack.spawn("undo", run, "-q")
+        wait_until("it waits for the target", 30, lambda: blocked(rack) > 0)
+        if point == "queue":
+            control.cursor().execute("BEGIN TRANSACTION; UPDATE dbo.run SET pid = pid")
+            target.cursor().execute("ROLLBACK TRANSACTION")
+            wait_until("it waits for the queue", 30, lambda: blocked(rack) > 0 and count(rack)[0] == rows_left)
+        p.kill()
+        p.wait()
+        target.close()
+        control.close()
         wait_until("its session is gone", 30, lambda: rack.sql(
-            "SELECT COUNT(*) FROM sys.dm_exec_sessions WHERE program_name = 'fullrack admin'", "master")[0][0] == 0)
-        equal(count(rack), (rows_left, rows_left), "rows after the kill in %s" % database)
+            "SELECT COUNT(*) FROM sys.dm_exec_sessions WHERE program_name LIKE 'fullrack %'", "master")[0][0] == 0)
+        equal(count(rack), (rows_left, rows_left), "rows after the kill in front of the " + point)
         # a call that the server had received may still be done
         equal([r[0] for r in queue(rack, "state")][1:], ["done"] * 2, "queue")
     rack.fullrack("undo", run, "-q")
