@@ -315,16 +315,22 @@ GO
 IF OBJECT_ID(N'dbo.sp_pause_run', N'P') IS NOT NULL
 DROP PROCEDURE dbo.sp_pause_run;
 GO
-/* Why the run's workers take no task now; NULL: they go on. */
+/*
+ * Why the run's workers take no task now; NULL: they go on.  @hold_s: its coordinator holds all of them, for so long
+ * if it does not say so again.  Without it one worker has found no room; what a coordinator has said then stays.
+ */
 CREATE PROCEDURE dbo.sp_pause_run
     @run_id bigint,
-    @reason nvarchar(2000)
+    @reason nvarchar(2000),
+    @hold_s int = NULL
 AS
 BEGIN
     SET NOCOUNT ON;
     UPDATE dbo.run
-    SET pause_reason = @reason, paused_at = CASE WHEN @reason IS NULL THEN NULL ELSE SYSUTCDATETIME() END
-    WHERE run_id = @run_id;
+    SET pause_reason = @reason,
+        paused_at = CASE WHEN @reason IS NULL THEN NULL WHEN pause_reason IS NULL THEN SYSUTCDATETIME() ELSE paused_at END,
+        held_until = CASE WHEN @reason IS NULL OR @hold_s IS NULL THEN NULL ELSE DATEADD(SECOND, @hold_s, SYSUTCDATETIME()) END
+    WHERE run_id = @run_id AND (@hold_s IS NOT NULL OR held_until IS NULL OR held_until <= SYSUTCDATETIME());
 END;
 GO
 IF OBJECT_ID(N'dbo.sp_release_dead_work', N'P') IS NOT NULL
@@ -571,6 +577,7 @@ BEGIN
         doubled_schedulers = @doubled_schedulers,
         pause_reason = NULL,
         paused_at = NULL,
+        held_until = NULL,
         rows_loaded = @rows_loaded,
         rows_rejected = @rows_rejected,
         bytes_read = @bytes_read

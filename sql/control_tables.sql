@@ -275,7 +275,11 @@ GO
 IF NOT EXISTS (SELECT 1 FROM dbo.control_version WHERE version = 4)
 INSERT INTO dbo.control_version (version) VALUES (4);
 GO
-/* Version 5.  bring_in: the task behind the loads of a staged group, which brings their rows into the table. */
+/* Version 5.  held_until: until then the run pauses by the word of its coordinator (--pause-when). */
+IF COL_LENGTH(N'dbo.run', N'held_until') IS NULL
+ALTER TABLE dbo.run ADD held_until datetime2(3) NULL;
+GO
+/* bring_in: the task behind the loads of a staged group, which brings their rows into the table. */
 IF OBJECT_ID(N'dbo.ck_work_queue_kind', N'C') IS NOT NULL
 ALTER TABLE dbo.work_queue DROP CONSTRAINT ck_work_queue_kind;
 GO

@@ -4,6 +4,7 @@ libfrclient_a_SOURCES += \
 	src/config/parse.c \
 	src/config/nearest.c src/config/nearest.h \
 	src/config/document.c src/config/document.h \
+	src/config/guards.c src/config/guards.h \
 	src/config/variables.c src/config/variables.h \
 	src/config/runfile.c src/config/runfile.h src/config/runfile_priv.h \
 	src/config/runfile_phase.c src/config/runfile_order.c

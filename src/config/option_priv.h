@@ -8,6 +8,7 @@ enum option_kind {
     OPTION_FLAG,           /* bool */
     OPTION_TEXT,           /* char * */
     OPTION_PATH,           /* char *, of a file: in a run file from that file's folder */
+    OPTION_GUARDS,         /* char *, as guards.h reads it */
     OPTION_LIST,           /* struct fr_text_list, repeatable */
     OPTION_NUMBER,         /* int64_t */
     OPTION_NUMBER_OR_AUTO, /* int64_t, -1 = auto */

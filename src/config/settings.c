@@ -2,6 +2,7 @@
 
 #include "base/num.h"
 #include "base/utf8.h"
+#include "config/guards.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@ void fr_settings_init(struct fr_settings *s)
     s->start_timeout_s = 60;
     s->lease_s = 15;
     s->retry_for_s = 300;
+    s->block_warn_s = 30;
     s->older_than_days = -1;
     s->files = 1;
     s->top = 10;
@@ -45,7 +47,8 @@ void fr_settings_free(struct fr_settings *s)
     for (size_t i = 0; i < option_count; i++) {
         const struct option_spec *o = &option_table[i];
 
-        if (o->kind == OPTION_TEXT || o->kind == OPTION_PATH) {
+        if (o->kind == OPTION_TEXT || o->kind == OPTION_PATH ||
+            o->kind == OPTION_GUARDS) {
             free(*(char **)field_of(s, o));
             *(char **)field_of(s, o) = NULL;
         } else if (o->kind == OPTION_LIST) {
@@ -157,6 +160,7 @@ fr_status option_set(struct fr_settings *s, const struct option_spec *o,
                      const char *value, const char *shown, struct fr_err *err)
 {
     void *field = field_of(s, o);
+    struct fr_guards guards;
     uint64_t size;
     char *copy;
 
@@ -168,6 +172,10 @@ fr_status option_set(struct fr_settings *s, const struct option_spec *o,
     switch (o->kind) {
     case OPTION_FLAG:
         return set_flag(value, field, shown, err);
+    case OPTION_GUARDS:
+        if (fr_guards_parse(value, &guards, err) != FR_OK)
+            return fr_err_wrap(err, "%s", shown);
+        /* FALLTHROUGH */
     case OPTION_TEXT:
     case OPTION_PATH:
         copy = strdup(value);
@@ -228,6 +236,7 @@ static json_t *option_to_json(const struct option_spec *o, const void *field,
         return *(const bool *)field ? json_true() : NULL;
     case OPTION_TEXT:
     case OPTION_PATH:
+    case OPTION_GUARDS:
         return *(char *const *)field == NULL ? NULL : json_string(*(char *const *)field);
     case OPTION_LIST:
         return ((const struct fr_text_list *)field)->count == 0 ? NULL

@@ -70,6 +70,8 @@ struct fr_settings {
     int64_t phase_timeout_s; /* 0 = never */
     uint64_t rate;           /* bytes a second; 0 = no limit */
     bool client_pin;
+    char *pause_when;     /* limits as guards.h reads them; NULL = none */
+    int64_t block_warn_s; /* 0 = never */
     bool no_start;
     bool grants;  /* init: make the roles */
     bool dry_run; /* load, run: look at the tables, load nothing */

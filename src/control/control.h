@@ -75,6 +75,12 @@ fr_status fr_run_moment(struct fr_control *c, char out[FR_MOMENT_BYTES],
                         struct fr_err *err);
 fr_status fr_run_add_samples(struct fr_control *c, const struct fr_samples *s,
                              struct fr_err *err);
+/* The same for a whole run, by its coordinator: workers of other hosts obey, too, for
+ * hold_s seconds if it is not said again. */
+fr_status fr_run_hold(struct fr_control *c, int64_t run_id, const char *reason,
+                      int64_t hold_s, struct fr_err *err);
+fr_status fr_run_is_held(struct fr_control *c, int64_t run_id, bool *held,
+                         struct fr_err *err);
 
 /* Who a worker is, in every row it writes. */
 struct fr_worker_id {

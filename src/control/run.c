@@ -2,6 +2,7 @@
 #include "control/control_priv.h"
 
 #include <stdio.h>
+#include "db/statements.h"
 
 fr_status fr_run_begin(struct fr_control *c, const char *host, int pid, int64_t workers,
                        const char *options, int64_t *run_id, struct fr_err *err)
@@ -98,6 +99,28 @@ fr_status fr_run_add_samples(struct fr_control *c, const struct fr_samples *s,
         params[count++] = fr_sql_in_i64(names[2 * i + 1], s->values[i]);
     }
     return control_call(c, "dbo.sp_add_samples", params, count, err);
+}
+
+fr_status fr_run_hold(struct fr_control *c, int64_t run_id, const char *reason,
+                      int64_t hold_s, struct fr_err *err)
+{
+    struct fr_sql_param params[] = {fr_sql_in_i64("@run_id", run_id),
+                                    fr_sql_in_text("@reason", reason),
+                                    fr_sql_in_int("@hold_s", hold_s)};
+
+    return control_call(c, "dbo.sp_pause_run", params, COUNT_OF(params), err);
+}
+
+fr_status fr_run_is_held(struct fr_control *c, int64_t run_id, bool *held,
+                         struct fr_err *err)
+{
+    struct fr_sql_param params[] = {fr_sql_in_i64("@run_id", run_id)};
+    struct fr_sql_one one = {0};
+    fr_status st = fr_control_run(c, fr_stmt_run_held, params, COUNT_OF(params),
+                                  fr_sql_take_one, &one, err);
+
+    *held = st == FR_OK && fr_sql_one_i64(&one, 0, 0) != 0;
+    return st;
 }
 
 fr_status fr_worker_add(struct fr_control *c, struct fr_worker_id *w, struct fr_err *err)

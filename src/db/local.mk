@@ -49,6 +49,13 @@ SQL_STATEMENT_FILES = \
 	sql/statements/stage_brought.sql \
 	sql/statements/stage_leftovers.sql \
 	sql/statements/stage_dropped.sql \
+	sql/statements/guard_log.sql \
+	sql/statements/guard_send_queue.sql \
+	sql/statements/guard_tempdb.sql \
+	sql/statements/run_held.sql \
+	sql/statements/blocked_requests.sql \
+	sql/statements/blocking_session.sql \
+	sql/statements/session_is_seen.sql \
 	sql/statements/queue_tasks.sql \
 	sql/statements/active_tasks.sql \
 	sql/statements/job_differences.sql \

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 /* How often the ledger is asked what became of a commit whose answer was lost. */
-enum { DOUBT_TRIES = 8 };
+enum { DOUBT_TRIES = 8, HOLD_STEP_MS = 100, HOLD_PING_MS = 30000 };
 
 void loader_publish_committed(struct loader *l)
 {
@@ -125,6 +125,25 @@ fr_status loader_pass_rejects(struct loader *l, struct fr_err *err)
     return may_end ? loader_commit_batch(l, false, err) : finish_copies(l, err);
 }
 
+/* Nothing is open, so that nobody waits for us; the lease is kept, since this is no wait
+ * for the source. */
+fr_status loader_wait_while_held(struct loader *l, struct fr_err *err)
+{
+    uint64_t pinged_ms = fr_clock_ms();
+    fr_status st = FR_OK;
+
+    while (st == FR_OK && l->job->hold != NULL && atomic_load(l->job->hold) != 0 &&
+           !loader_must_stop(l, FR_STOP_AT_BATCH)) {
+        fr_sleep_ms(HOLD_STEP_MS);
+        if (fr_clock_ms() - pinged_ms < HOLD_PING_MS)
+            continue;
+        /* what lies between ends connections that are silent */
+        st = fr_sql_run(*l->session, "SELECT 1", NULL, NULL, err);
+        pinged_ms = fr_clock_ms();
+    }
+    return st;
+}
+
 /* End the batch here: everything up to l->offset becomes durable, or none of it. */
 fr_status loader_commit_batch(struct loader *l, bool last, struct fr_err *err)
 {
@@ -159,7 +178,7 @@ fr_status loader_commit_batch(struct loader *l, bool last, struct fr_err *err)
     l->batch_start = l->offset;
     loader_publish_committed(l);
     observe_scheduler(l);
-    return FR_OK;
+    return last ? FR_OK : loader_wait_while_held(l, err);
 }
 
 /*

@@ -211,6 +211,8 @@ static fr_status load_from_head(struct loader *l, struct fr_err *err)
     if (st == FR_OK && l->reject != NULL && l->header != NULL)
         st = fr_reject_set_header(l->reject, l->header, l->header_bytes, err);
     if (st == FR_OK)
+        st = loader_wait_while_held(l, err);
+    if (st == FR_OK)
         st = loader_load_rows(l, err);
     return st;
 }

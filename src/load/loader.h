@@ -69,6 +69,7 @@ struct fr_load_job {
                        const struct fr_record *rec);
     void *refused_ctx;
     const _Atomic int *stop;      /* enum fr_stop; NULL = never */
+    const _Atomic int *hold;      /* while it is not 0, no batch begins; NULL = never */
     struct fr_throttle *throttle; /* of the thread that loads; NULL = none */
     struct fr_load_progress *progress;
     struct fr_load_counters *counters; /* borrowed; NULL = asked for each time */

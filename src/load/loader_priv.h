@@ -63,6 +63,8 @@ size_t loader_max_row_bytes(const struct loader *l);
 void loader_note_quotes(struct loader *l, const struct fr_record *rec);
 
 /* batch.c: transactions, and the ledger at their ends */
+/* Between two batches, while the job is on hold. */
+fr_status loader_wait_while_held(struct loader *l, struct fr_err *err);
 void loader_publish_committed(struct loader *l);
 fr_status loader_begin_bulk(struct loader *l, struct fr_err *err);
 void loader_drop_batch(struct loader *l);

@@ -210,6 +210,8 @@ static json_t *hello(const struct child *child)
         m, "cpu",
         json_integer(s->client_pin && cpus > 0 ? (json_int_t)child->index % cpus : -1));
     json_object_set_new(m, "rate", json_integer((json_int_t)child->rate_told));
+    json_object_set_new(m, "hold", json_boolean(child->hold_told));
+    json_object_set_new(m, "joined", json_boolean(child->c->joined));
     json_object_set_new(m, "settings", fr_settings_to_json(s, groups));
     json_object_set_new(m, "password", json_string(fr_secret_reveal(s->password)));
     return m;
@@ -234,6 +236,8 @@ static void reset(struct child *child)
     child->in_start = false;
     child->is_loading = child->was_loading = false;
     child->rate_told = rate_share(child->c);
+    child->hold_told = child->c->monitor.is_paused;
+    child->database[0] = child->table[0] = '\0';
 }
 
 fr_status child_spawn(struct coordinator *c, size_t index, struct fr_err *err)

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /* Data the server's kernel has not acknowledged for so long means a dead network path. */
-enum { TCP_TIMEOUT_MS = 60000 };
+enum { TCP_TIMEOUT_MS = 60000, MONITOR_TIMEOUT_MS = 10000 };
 /* The server's error number for a database that is not there, or not for this login. */
 enum { CANNOT_OPEN_DATABASE = 4060 };
 
@@ -196,6 +196,17 @@ fr_status fr_connector_phase(const struct fr_connector *c,
     how.is_patient = true;
     how.for_bulk = false;
     return open_by_engine(&how, engine, out, err);
+}
+
+fr_status fr_connector_monitor(const struct fr_connector *c, struct fr_sql **out,
+                               struct fr_err *err)
+{
+    struct fr_connect how = target(c, NULL, "fullrack monitor");
+
+    if (how.statement_timeout_ms == 0 || how.statement_timeout_ms > MONITOR_TIMEOUT_MS)
+        how.statement_timeout_ms = MONITOR_TIMEOUT_MS;
+    how.for_bulk = false;
+    return fr_encryption_open(&how, out, err);
 }
 
 bool fr_connector_is_encrypted(const struct fr_bulk_engine *engine,

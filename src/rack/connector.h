@@ -44,6 +44,9 @@ fr_status fr_connector_load(const struct fr_connector *c,
 fr_status fr_connector_phase(const struct fr_connector *c,
                              const struct fr_bulk_engine *engine, const char *database,
                              struct fr_sql **out, struct fr_err *err);
+/* To look at the server itself: what takes longer than a few seconds is given up. */
+fr_status fr_connector_monitor(const struct fr_connector *c, struct fr_sql **out,
+                               struct fr_err *err);
 /* For its sessions: all that is sent is encrypted, not the login alone. */
 bool fr_connector_is_encrypted(const struct fr_bulk_engine *engine,
                                const struct fr_sql *session);

@@ -47,6 +47,8 @@ static void on_task_begin(struct child *child, json_t *m)
     }
     child->is_loading = strcmp(fr_ipc_text(m, "kind"), "load") == 0;
     child->was_loading = child->was_loading || child->is_loading;
+    snprintf(child->database, sizeof child->database, "%s", fr_ipc_text(m, "database"));
+    snprintf(child->table, sizeof child->table, "%s", fr_ipc_text(m, "table"));
     free(child->source);
     child->source = strdup(source);
     child->rows = child->bytes = child->rejected = 0;
@@ -82,6 +84,7 @@ static void on_armed(struct child *child, json_t *m)
 
 static void on_progress(struct child *child, json_t *m)
 {
+    child->spid = (int)fr_ipc_number(m, "spid", child->spid);
     if (child->source == NULL)
         return; /* of a task that has ended meanwhile */
     child->rows = fr_ipc_number(m, "rows", child->rows);
@@ -136,8 +139,7 @@ static void on_pin_done(struct child *child, json_t *m)
 
 static void on_alive(struct child *child, json_t *m)
 {
-    (void)child;
-    (void)m;
+    child->spid = (int)fr_ipc_number(m, "spid", child->spid);
 }
 
 static void on_paused(struct child *child, json_t *m)
@@ -212,6 +214,7 @@ static void finish_loop(struct coordinator *c)
     close_timer(&c->lease_timer);
     close_timer(&c->rate_timer);
     sampler_close(c);
+    close_timer(&c->monitor_timer);
     uv_close((uv_handle_t *)&c->ends, NULL);
     uv_close((uv_handle_t *)&c->sighup, NULL);
     uv_close((uv_handle_t *)&c->sigint, NULL);
@@ -474,11 +477,12 @@ static fr_status open_loop(struct coordinator *c, struct fr_err *err)
     uv_timer_init(&c->loop, &c->kill_timer);
     uv_timer_init(&c->loop, &c->lease_timer);
     uv_timer_init(&c->loop, &c->rate_timer);
+    uv_timer_init(&c->loop, &c->monitor_timer);
     uv_signal_init(&c->loop, &c->sighup);
     uv_poll_init(&c->loop, &c->ends, fr_forkserver_fd(c->forkserver));
     c->sigint.data = c->sigterm.data = c->sighup.data = c->start_timer.data =
         c->view_timer.data = c->kill_timer.data = c->lease_timer.data =
-            c->rate_timer.data = c->ends.data = c;
+            c->rate_timer.data = c->monitor_timer.data = c->ends.data = c;
     uv_poll_start(&c->ends, UV_READABLE, child_on_ends);
     uv_signal_start(&c->sigint, on_stop_signal, SIGINT);
     /* the terminal went away; nohup(1) means to go on then */
@@ -495,6 +499,8 @@ static fr_status open_loop(struct coordinator *c, struct fr_err *err)
         uv_timer_start(&c->lease_timer, on_lease_timer, lease_ms, lease_ms);
     if (c->settings->rate > 0)
         uv_timer_start(&c->rate_timer, rate_on_timer, RATE_LOOK_MS, RATE_LOOK_MS);
+    if (c->settings->pause_when != NULL || c->settings->block_warn_s > 0)
+        uv_timer_start(&c->monitor_timer, monitor_on_timer, 0, MONITOR_TICK_MS);
     uv_timer_start(&c->view_timer, on_view_timer, fr_view_interval_ms(c->view),
                    fr_view_interval_ms(c->view));
     return sampler_start(c, err);
@@ -590,6 +596,7 @@ static void release(struct coordinator *c)
     free(c->pin_wanted);
     sampler_free(c);
     dispatch_free(c);
+    monitor_free(&c->monitor);
     fr_view_free(&c->view);
     fr_control_close(&c->control);
     fr_connector_free(&c->connector);
@@ -614,6 +621,8 @@ fr_status fr_rack_run(const struct fr_rack *rack, struct fr_result *result,
     fr_settings_host_name(s, c.host, sizeof c.host);
     c.view = fr_view_new(s->quiet || s->json);
     st = load != NULL ? dispatch_init(&c, err) : run_open(&c, err);
+    if (st == FR_OK)
+        st = monitor_init(&c, err);
     if (st == FR_OK && !s->quiet)
         say_beginning(&c);
     if (load != NULL && s->workers == 0)

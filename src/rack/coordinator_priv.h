@@ -7,6 +7,7 @@
 #include "rack/coordinator.h"
 #include "rack/forkserver.h"
 #include "rack/ipc.h"
+#include "rack/monitor.h"
 #include "rack/view.h"
 
 #include <uv.h>
@@ -51,8 +52,10 @@ struct child {
     int64_t asked_task, asked_epoch; /* the same when the queue was last asked */
     uint64_t heard_ms;               /* its last message; monotonic */
     bool is_loading;                 /* its task is a load */
-    bool was_loading;      /* since the shares of the rate were last looked at */
-    uint64_t rate_told;    /* bytes a second; its share of --rate */
+    bool was_loading;   /* since the shares of the rate were last looked at */
+    uint64_t rate_told; /* bytes a second; its share of --rate */
+    bool hold_told;     /* that the run pauses */
+    char database[MONITOR_NAME_BYTES], table[MONITOR_NAME_BYTES]; /* of its task */
     unsigned lease_misses; /* times in a row that the queue said it is not its task */
 };
 
@@ -81,7 +84,9 @@ struct coordinator {
     uv_loop_t loop;
     uv_signal_t sigint, sigterm, sighup;
     uv_poll_t ends; /* of workers */
-    uv_timer_t start_timer, view_timer, kill_timer, lease_timer, rate_timer;
+    uv_timer_t start_timer, view_timer, kill_timer, lease_timer, rate_timer,
+        monitor_timer;
+    struct monitor monitor;
     bool joined;              /* the run is another's; we do not end it */
     uint64_t looked_ms;       /* the last look for workers that stand still */
     uint64_t control_seen_ms; /* the control server's last answer about leases */
@@ -138,6 +143,7 @@ enum { RATE_LOOK_MS = 100 };
 fr_status dispatch_init(struct coordinator *c, struct fr_err *err);
 void dispatch_free(struct coordinator *c);
 void dispatch_next(struct child *child);
+void dispatch_resume(struct coordinator *c); /* after a pause */
 void dispatch_done(struct child *child, json_t *task_end);
 void dispatch_child_died(struct child *child, const char *why);
 bool dispatch_is_over(const struct coordinator *c);
@@ -150,6 +156,8 @@ void run_close(struct coordinator *c, int *exit_status);
 /* dbjob.c: control database calls off the loop */
 void dbjob_signal_start(struct coordinator *c);
 void dbjob_release_dead(struct coordinator *c, const char *worker, const char *why);
+/* Whether the run pauses, and why, for status and the workers of other hosts. */
+void dbjob_hold_run(struct coordinator *c);
 /* Tasks whose lease ran out go back; a child whose own is gone and that does not stop is
  * ended, since its open transaction would hold locks. */
 void dbjob_watch_leases(struct coordinator *c);

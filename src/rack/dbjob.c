@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_TRIES = 5, LEASE_MISSES_END_IT = 2 };
+enum { MAX_TRIES = 5, LEASE_MISSES_END_IT = 2, HOLD_S = 60 };
 
 struct held_task {
     char worker[CHILD_NAME_BYTES];
@@ -25,7 +25,8 @@ struct dbjob {
     unsigned tries;                 /* against a server that is away */
     void (*after)(struct dbjob *j); /* on the loop; may be NULL */
     struct fr_worker_id worker;
-    char why[200];
+    char why[FR_GUARD_TEXT_BYTES];
+    bool is_hold;           /* of a pause: it begins, or lasts */
     struct held_task *held; /* owned */
     size_t held_count, held_capacity;
     fr_status status;
@@ -65,7 +66,7 @@ static void start_job(struct coordinator *c, struct dbjob *j)
     j->tries = j->tries == 0 ? MAX_TRIES : j->tries;
     j->work.data = j;
     if (uv_queue_work(&c->loop, &j->work, run_job, job_done) != 0) {
-        c->asking_leases = false;
+        c->asking_leases = c->monitor.is_writing_hold = false;
         free(j);
     }
 }
@@ -107,6 +108,42 @@ void dbjob_release_dead(struct coordinator *c, const char *worker, const char *w
     snprintf(j->worker.name, sizeof j->worker.name, "%s", worker);
     snprintf(j->worker.host, sizeof j->worker.host, "%s", c->host);
     snprintf(j->why, sizeof j->why, "%s", why);
+    start_job(c, j);
+}
+
+static fr_status hold_run(struct dbjob *j, struct fr_err *err)
+{
+    return fr_run_hold(j->c->control, j->c->run_id, j->is_hold ? j->why : NULL, HOLD_S,
+                       err);
+}
+
+static void hold_written(struct dbjob *j)
+{
+    struct monitor *m = &j->c->monitor;
+
+    m->is_writing_hold = false;
+    if (m->is_paused != j->is_hold && !j->c->loop_closing)
+        dbjob_hold_run(j->c);
+}
+
+void dbjob_hold_run(struct coordinator *c)
+{
+    struct monitor *m = &c->monitor;
+    struct dbjob *j;
+
+    /* one at a time: the order of two would be anybody's */
+    if (c->control == NULL || c->joined || m->is_writing_hold)
+        return;
+    j = calloc(1, sizeof *j);
+    if (j == NULL)
+        return;
+    m->is_writing_hold = true;
+    m->hold_written_ms = fr_clock_ms();
+    j->run = hold_run;
+    j->after = hold_written;
+    j->what = "saying that the run pauses, or goes on";
+    j->is_hold = m->is_paused;
+    snprintf(j->why, sizeof j->why, "%s", m->reason);
     start_job(c, j);
 }
 

@@ -236,12 +236,18 @@ static void serve(struct coordinator *c)
         while (t < c->task_count && !may_begin(c, &c->tasks[t]))
             t++;
         if (t < c->task_count) {
-            hand_out(child, t);
+            if (!c->monitor.is_paused)
+                hand_out(child, t);
         } else if (dispatch_is_over(c)) {
             child->wants_task = false;
             child_send(child, json_pack("{s:s}", "type", "drained"));
         }
     }
+}
+
+void dispatch_resume(struct coordinator *c)
+{
+    serve(c);
 }
 
 void dispatch_next(struct child *child)

@@ -53,6 +53,25 @@ bool worker_is_stopped(struct worker *w)
     return atomic_load(&w->stop) != FR_RUN_ON;
 }
 
+void worker_set_hold(struct worker *w, enum worker_hold who, bool held)
+{
+    pthread_mutex_lock(&w->lock);
+    if (held)
+        atomic_fetch_or(&w->held, (int)who);
+    else
+        atomic_fetch_and(&w->held, ~(int)who);
+    pthread_cond_broadcast(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+}
+
+void worker_wait_while_held(struct worker *w)
+{
+    pthread_mutex_lock(&w->lock);
+    while (atomic_load(&w->held) != 0 && !worker_is_stopped(w) && !w->coordinator_gone)
+        pthread_cond_wait(&w->changed, &w->lock);
+    pthread_mutex_unlock(&w->lock);
+}
+
 void worker_sleep(struct worker *w, uint64_t ms)
 {
     uint64_t until_ms = fr_clock_ms() + ms;
@@ -115,6 +134,8 @@ bool worker_wait(struct worker *w, const bool *flag, unsigned timeout_ms)
    that would let one thread free what another has read. */
 static void on_message(struct worker *w, json_t *m)
 {
+    if (fr_ipc_is(m, "hold"))
+        worker_set_hold(w, HELD_BY_COORDINATOR, json_is_true(json_object_get(m, "on")));
     pthread_mutex_lock(&w->lock);
     if (fr_ipc_is(m, "pin"))
         w->pin_granted = true;
@@ -138,6 +159,7 @@ static void on_message(struct worker *w, json_t *m)
 
 static void coordinator_is_gone(struct worker *w)
 {
+    worker_set_hold(w, HELD_BY_COORDINATOR, false);
     pthread_mutex_lock(&w->lock);
     w->coordinator_gone = true;
     ask_stop_locked(w, FR_STOP_AT_BATCH);
@@ -162,7 +184,10 @@ static void report_progress(struct keeper *k, uint64_t now_ms)
         /* a sign of life, so that a worker that stands still is told from an idle one */
         if (now_ms - k->spoken_ms >= ALIVE_MS) {
             k->spoken_ms = now_ms;
-            (void)fr_ipc_send(k->w->ipc_fd, json_pack("{s:s}", "type", "alive"), true);
+            (void)fr_ipc_send(k->w->ipc_fd,
+                              json_pack("{s:s, s:i}", "type", "alive", "spid",
+                                        atomic_load(&k->w->target_spid)),
+                              true);
         }
         return;
     }
@@ -170,7 +195,8 @@ static void report_progress(struct keeper *k, uint64_t now_ms)
     k->rows_sent = rows;
     k->bytes_sent = bytes;
     (void)fr_ipc_send(k->w->ipc_fd,
-                      json_pack("{s:s, s:I, s:I, s:I, s:i}", "type", "progress", "rows",
+                      json_pack("{s:s, s:i, s:I, s:I, s:I, s:i}", "type", "progress",
+                                "spid", atomic_load(&k->w->target_spid), "rows",
                                 (json_int_t)rows, "bytes", (json_int_t)bytes, "rejected",
                                 (json_int_t)atomic_load(&p->rejected), "scheduler",
                                 atomic_load(&p->scheduler_id)),
@@ -233,6 +259,20 @@ static void show_progress(struct worker *w, const struct fr_task *task)
     (void)fr_worker_set(w->control, &w->id, &s, NULL);
 }
 
+/* Of a run whose coordinator has no pipe to us.  An answer that does not come changes
+ * nothing: the server is away for the load, too, or back at the next look. */
+static void look_for_hold(struct worker *w)
+{
+    bool held = false, before = (atomic_load(&w->held) & HELD_BY_RUN) != 0;
+
+    if (fr_run_is_held(w->control, w->id.run_id, &held, NULL) != FR_OK || held == before)
+        return;
+    worker_set_hold(w, HELD_BY_RUN, held);
+    if (w->ipc_fd < 0)
+        fr_log(FR_LOG_WARN, "run %lld %s", (long long)w->id.run_id,
+               held ? "is paused" : "goes on");
+}
+
 static void renew_leases(struct keeper *k)
 {
     struct worker *w = k->w;
@@ -247,6 +287,8 @@ static void renew_leases(struct keeper *k)
         task = w->task;
     claim = w->claim;
     pthread_mutex_unlock(&w->lock);
+    if (w->looks_for_hold)
+        look_for_hold(w);
     if (claim.token[0] != '\0')
         renew_claim(w, &claim);
     if (!has_task || !is_moving(k))

@@ -20,4 +20,6 @@ libfrclient_a_SOURCES += \
 	src/rack/rate.c \
 	src/rack/sampler.c src/rack/sampler.h \
 	src/rack/metrics.c src/rack/metrics.h \
+	src/rack/monitor.c src/rack/monitor.h src/rack/monitor_priv.h \
+	src/rack/blocking.c \
 	src/rack/dbjob.c

@@ -450,7 +450,7 @@ fr_status sampler_start(struct coordinator *c, struct fr_err *err)
     if (s == NULL)
         return fr_err_set(err, FR_ENOMEM, "no memory for samples");
     /* a load without a queue asks the server for nothing else */
-    if (c->control == NULL)
+    if (c->control == NULL && c->connector.settings == NULL)
         st = fr_connector_init(&c->connector, c->settings, err);
     if (st != FR_OK) {
         free(s);

@@ -85,7 +85,7 @@ void start_consider(struct coordinator *c)
         }
     }
     if (!c->started && !c->stopping && !c->settings->no_start && starting == 0 &&
-        armed > 0)
+        armed > 0 && !monitor_is_awaited(c))
         give_signal(c);
 }
 

@@ -293,8 +293,9 @@ static void begin_task(struct worker *w, const struct fr_task *task)
     atomic_store(&w->progress.scheduler_moves, 0);
     atomic_store(&w->progress.reading, 0);
     w->messages[0] = '\0';
-    worker_send(w, json_pack("{s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:s}", "type",
-                             "task-begin", "kind", task->kind, "task_id",
+    worker_send(w, json_pack("{s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:s}", "type",
+                             "task-begin", "kind", task->kind, "database",
+                             task_database(w, task->database), "task_id",
                              (json_int_t)task->task_id, "epoch", (json_int_t)task->epoch,
                              "source", task->source, "range_start",
                              (json_int_t)task->range_start, "range_end",
@@ -411,6 +412,7 @@ static fr_status load_task(struct worker *w, struct fr_task *task,
         .on_reject = tell_reject,
         .ctx = &a,
         .stop = &w->stop,
+        .hold = &w->held,
         .throttle = w->settings->rate > 0 ? &w->throttle : NULL,
         .progress = &w->progress,
         .counters = &w->counters,

@@ -79,6 +79,8 @@ static fr_status read_hello(struct worker *w, struct fr_err *err)
     snprintf(w->id.name, sizeof w->id.name, "%s", fr_ipc_text(m, "name"));
     w->client_cpu = (int)fr_ipc_number(m, "cpu", -1);
     fr_throttle_set_rate(&w->throttle, (uint64_t)fr_ipc_number(m, "rate", 0));
+    worker_set_hold(w, HELD_BY_COORDINATOR, json_is_true(json_object_get(m, "hold")));
+    w->looks_for_hold = json_is_true(json_object_get(m, "joined"));
     st = fr_settings_from_json(w->settings, ~0u, json_object_get(m, "settings"),
                                "settings", err);
     password = fr_ipc_text(m, "password");
@@ -221,6 +223,7 @@ static fr_status next_from_queue(struct worker *w, struct fr_task *out,
 
         if (w->pause_until_ms > fr_clock_ms())
             worker_sleep(w, w->pause_until_ms - fr_clock_ms());
+        worker_wait_while_held(w);
         if (worker_is_stopped(w))
             return fr_err_set(err, FR_EINTR, "stopped");
         st = fr_queue_claim(w->control, &who, out, err);
@@ -409,6 +412,7 @@ static fr_status prepare(struct worker *w, struct fr_err *err)
     /* of a run's rate a share, which its coordinator tells (rate.c) */
     if (!is_child)
         fr_throttle_set_rate(&w->throttle, w->settings->rate);
+    w->looks_for_hold = w->id.run_id > 0 && (!is_child || w->looks_for_hold);
     name_worker(w);
     pin_client(w);
     return st == FR_OK ? open_control(w, err) : st;

@@ -17,6 +17,9 @@ enum {
     MESSAGES_BYTES = 2000 /* of a phase; the queue keeps so many characters */
 };
 
+/* Who holds it. */
+enum worker_hold { HELD_BY_COORDINATOR = 1, HELD_BY_RUN = 2 };
+
 struct worker {
     struct fr_settings *settings;
     struct fr_connector connector;
@@ -42,7 +45,9 @@ struct worker {
 
     struct fr_throttle throttle;
     struct fr_load_progress progress;
-    _Atomic int stop;        /* enum fr_stop */
+    _Atomic int stop; /* enum fr_stop */
+    _Atomic int held; /* enum worker_hold, a set of them: no batch and no task begins */
+    bool looks_for_hold;     /* the run's coordinator is not ours, or there is none */
     _Atomic int target_spid; /* for the keeper's look at the scheduler; 0 = none */
 
     /* lock: guards what follows; taken last, never held over a call to a server or the
@@ -76,6 +81,9 @@ void worker_send(struct worker *w, json_t *message);
 /* The coordinator and we do not understand each other: says why, and stops. */
 void worker_break_off(struct worker *w, const char *what, fr_status why);
 bool worker_is_stopped(struct worker *w);
+void worker_set_hold(struct worker *w, enum worker_hold who, bool held);
+/* Until nobody holds it, or it is stopped. */
+void worker_wait_while_held(struct worker *w);
 /* Ends early when the worker is stopped. */
 void worker_sleep(struct worker *w, uint64_t ms);
 /* Asked for by people or the coordinator; never lowers a stop.  Call it without the lock.

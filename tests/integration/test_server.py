@@ -474,6 +474,49 @@ def test_who_blocks_whom(r):
         t.close()
 
 
+def test_texts_of_sessions(r):
+    """What a session runs, or ran last; an APPLY asks a function for each row of what stands in front."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v varchar(200) NULL)")
+    last = ("SELECT t.text, t.encrypted, t.dbid FROM sys.dm_exec_connections AS c %s APPLY sys.dm_exec_sql_text(c.most_recent_sql_handle) AS t "
+            "WHERE c.session_id = %d")
+    with r.connect("t") as db:
+        cur = db.cursor()
+        cur.execute("SELECT @@SPID")
+        spid = cur.fetchall()[0][0]
+        cur.execute("INSERT INTO dbo.t VALUES (1, 'it''s')")
+        equal(r.sql(last % ("CROSS", spid)), [("INSERT INTO dbo.t VALUES (1, 'it''s')", False, None)], "the last one")
+        cur.execute("EXEC sp_executesql N'SELECT @x', N'@x int', @x = 5")
+        equal(r.sql(last % ("OUTER", spid))[0][0], "SELECT @x", "the text of a text")
+        long = "SELECT '%s'" % ("\u00e9" * 5000)
+        cur.execute(long)
+        got = r.sql(last % ("CROSS", spid))[0][0]
+        check(1990 < len(got) < 2010 and long.startswith(got), "a long one is cut where a character ends", len(got))
+        for secret in ("CREATE LOGIN texts WITH PASSWORD = 'Not-To-See-1'", "SELECT 'Not-To-See-1' AS passWord", "DROP LOGIN texts"):
+            cur.execute(secret)
+            got = r.sql(last % ("CROSS", spid))[0][0]
+            check("Not-To-See" not in got, "no password", got)
+        equal(got, "DROP LOGIN texts", "but others")
+    own = r.sql("SELECT t.text FROM sys.dm_exec_requests AS r CROSS APPLY sys.dm_exec_sql_text(r.sql_handle) AS t WHERE r.session_id = @@SPID")
+    check(own[0][0].startswith("SELECT t.text FROM"), "its own", own)
+    handle = "(SELECT sql_handle FROM sys.dm_exec_requests WHERE session_id = @@SPID)"
+    check("@h" in r.sql("DECLARE @h varbinary(64) = %s SELECT text FROM sys.dm_exec_sql_text(@h)" % handle)[0][0], "by a variable")
+    equal(r.sql("SELECT * FROM sys.dm_exec_sql_text(NULL)"), [], "of no handle")
+    equal(r.sql("SELECT * FROM sys.dm_exec_sql_text(0x02)"), [], "of an unknown one")
+    rows = r.sql("SELECT s.session_id FROM (VALUES (1), (2)) AS s (session_id) OUTER APPLY sys.dm_exec_sql_text(NULL) AS t WHERE t.text IS NULL")
+    equal(rows, [(1,), (2,)], "OUTER APPLY keeps what has none")
+    equal(r.sql("SELECT s.n FROM (VALUES (1)) AS s (n) CROSS APPLY sys.dm_exec_sql_text(NULL) AS t"), [], "CROSS APPLY does not")
+    files = r.sql("SELECT COUNT(*), COUNT(DISTINCT d.name) FROM sys.databases AS d CROSS APPLY sys.dm_io_virtual_file_stats(d.database_id, NULL) AS f")
+    equal(files[0][0], 2 * files[0][1], "a file and its log of each database")
+    for text, number in (("SELECT 1 FROM dbo.t CROSS APPLY (SELECT 1 AS x) AS y", 40517),
+                         ("SELECT 1 FROM dbo.t AS t CROSS APPLY sys.dm_exec_sql_text(x.h) AS x", 4104),
+                         ("SELECT 1 FROM dbo.t AS t CROSS APPLY sys.dm_exec_sql_text() AS x", 313)):
+        try:
+            r.sql(text)
+            check(False, text)
+        except pymssql.Error as e:
+            equal(e.args[0], number, "error of " + text)
+
+
 def test_load_of_a_scheduler(r):
     """A request leaves a scheduler where others use the CPU, and stays where they only wait."""
     for what, moves in (("WAITFOR DELAY '00:00:50'", False), (LONG_LOOP, True)):

@@ -87,7 +87,9 @@ UNIT_TESTS += tests/unit/check_layout
 tests_unit_check_layout_SOURCES = tests/unit/check_layout.c
 tests_unit_check_layout_LDADD = $(CLIENT_TEST_LIBS)
 
-UNIT_TESTS += tests/unit/check_throttle
+UNIT_TESTS += tests/unit/check_throttle tests/unit/check_guards
+tests_unit_check_guards_SOURCES = tests/unit/check_guards.c
+tests_unit_check_guards_LDADD = $(CLIENT_TEST_LIBS)
 tests_unit_check_throttle_SOURCES = tests/unit/check_throttle.c
 tests_unit_check_throttle_LDADD = $(CLIENT_TEST_LIBS)
 

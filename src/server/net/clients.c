@@ -236,6 +236,19 @@ size_t server_sessions(struct server *srv, struct session_info *out, size_t max)
     return n;
 }
 
+uint64_t server_session_text(struct server *srv, int spid, char *out, size_t bytes)
+{
+    uint64_t number = 0;
+
+    pthread_mutex_lock(&srv->mutex);
+    for (int i = 0; i < srv->config->max_sessions; i++)
+        if (srv->clients[i] != NULL && srv->clients[i]->session != NULL &&
+            srv->clients[i]->spid == spid)
+            number = session_get_text(srv->clients[i]->session, out, bytes);
+    pthread_mutex_unlock(&srv->mutex);
+    return number;
+}
+
 size_t server_clients(struct server *srv, struct client_info *out, size_t max)
 {
     size_t n = 0;
@@ -257,6 +270,12 @@ size_t server_clients(struct server *srv, struct client_info *out, size_t max)
                                           .bytes_received = c->traffic.bytes_received,
                                           .bytes_sent = c->traffic.bytes_sent};
             memcpy(out[n].address, c->address, sizeof out[n].address);
+            if (c->session != NULL) {
+                struct session_info info = {0};
+
+                session_get_info(c->session, &info);
+                out[n].text_number = info.text_number;
+            }
         }
         n++;
     }

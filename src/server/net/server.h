@@ -114,8 +114,11 @@ struct client_info {
     uint32_t packet_size, tds_version;
     bool encrypted;
     int64_t connect_time_100ns; /* datetime2 ticks, local */
+    uint64_t text_number;       /* session_info's */
     int64_t packets_received, packets_sent, bytes_received, bytes_sent;
 };
+/* What a session runs, or ran last; 0 where the session has gone, else its number. */
+uint64_t server_session_text(struct server *srv, int spid, char *out, size_t bytes);
 size_t server_clients(struct server *srv, struct client_info *out, size_t max);
 
 /* Of the session with this spid: CPU time of all its requests, microseconds, and its

@@ -65,6 +65,11 @@ const char *sysview_name(const struct sysview *v)
     return v->name;
 }
 
+size_t sysview_hidden_columns(const struct sysview *v)
+{
+    return (v->flags & VIEW_HIDES_ARGUMENTS) != 0 ? v->parameters : 0;
+}
+
 size_t sysview_parameters(const struct sysview *v)
 {
     return v->parameters;

@@ -24,6 +24,8 @@ const struct sysview *sysview_find(const char *schema, const char *name);
 /* Its SQLite table is v<this number>. */
 /* 0: a view; else a function's number of parameters, which filter its first columns. */
 size_t sysview_parameters(const struct sysview *v);
+/* How many of its first columns are arguments alone, and not to be seen. */
+size_t sysview_hidden_columns(const struct sysview *v);
 size_t sysview_number(const struct sysview *v);
 const char *sysview_schema(const struct sysview *v);
 const char *sysview_name(const struct sysview *v);

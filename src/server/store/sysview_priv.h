@@ -25,9 +25,11 @@ struct rows {
 };
 
 enum sysview_flags {
-    VIEW_LIVE = 1u << 0,       /* changes without a definition: never kept */
-    VIEW_OF_SERVER = 1u << 1,  /* for who may VIEW SERVER PERFORMANCE STATE */
-    VIEW_OF_DATABASE = 1u << 2 /* VIEW DATABASE PERFORMANCE STATE */
+    VIEW_LIVE = 1u << 0,        /* changes without a definition: never kept */
+    VIEW_OF_SERVER = 1u << 1,   /* for who may VIEW SERVER PERFORMANCE STATE */
+    VIEW_OF_DATABASE = 1u << 2, /* VIEW DATABASE PERFORMANCE STATE */
+    VIEW_HIDES_ARGUMENTS =
+        1u << 3 /* of a function: what is given is no column; NULL gives no row */
 };
 
 struct sysview {

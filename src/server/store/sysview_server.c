@@ -61,6 +61,22 @@ static void ticks_or_null(struct rows *r, int64_t ticks)
 
 /* ---- requests, sessions, connections ---- */
 
+/* sql_handle: this session's text with this number. */
+static void text_handle(struct rows *r, int spid, uint64_t number)
+{
+    unsigned char handle[20] = {2};
+
+    if (number == 0) {
+        cell_null(r);
+        return;
+    }
+    for (size_t i = 0; i < 4; i++)
+        handle[4 + i] = (unsigned char)((uint32_t)spid >> (24 - 8 * i));
+    for (size_t i = 0; i < 8; i++)
+        handle[8 + i] = (unsigned char)(number >> (56 - 8 * i));
+    cell_bytes(r, handle, sizeof handle);
+}
+
 static void request_row(struct rows *r, const struct session_info *s, int64_t now)
 {
     bool waits = s->wait_type != NULL;
@@ -70,7 +86,7 @@ static void request_row(struct rows *r, const struct session_info *s, int64_t no
     cell_ticks(r, s->request_start_100ns);
     cell_text(r, waits ? "suspended" : "running");
     cell_text(r, s->command);
-    cell_null(r);
+    text_handle(r, s->spid, s->text_number);
     cell_int(r, 0);
     cell_int(r, -1);
     cell_int(r, database_of(r, s->database));
@@ -173,6 +189,29 @@ static void fill_connections(struct rows *r)
         cell_int(r, list[i].packets_sent);
         cell_int(r, list[i].packet_size);
         cell_text(r, list[i].address);
+        text_handle(r, list[i].spid, list[i].text_number);
+    }
+    free(list);
+}
+
+static void fill_texts(struct rows *r)
+{
+    size_t n;
+    struct session_info *list = sessions(r, &n);
+    char text[SESSION_TEXT_BYTES];
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t number = server_session_text(session_server(r->session), list[i].spid,
+                                              text, sizeof(text));
+
+        if (number == 0)
+            continue;
+        text_handle(r, list[i].spid, number);
+        cell_null(r);
+        cell_null(r);
+        cell_null(r);
+        cell_bit(r, false);
+        cell_text(r, text);
     }
     free(list);
 }
@@ -442,8 +481,12 @@ const struct sysview sysviews_server[] = {
      "nvarchar(40)?,"
      "protocol_version int?,encrypt_option nvarchar(40),auth_scheme nvarchar(40),"
      "node_affinity smallint,num_reads int?,num_writes int?,net_packet_size int?,"
-     "client_net_address varchar(48)?",
+     "client_net_address varchar(48)?,most_recent_sql_handle varbinary(64)?",
      fill_connections, VIEW_LIVE | VIEW_OF_SERVER, 0},
+    {"sys", "dm_exec_sql_text",
+     "sql_handle varbinary(64),dbid smallint?,objectid int?,number smallint?,encrypted "
+     "bit,text nvarchar(max)?",
+     fill_texts, VIEW_LIVE | VIEW_OF_SERVER | VIEW_HIDES_ARGUMENTS, 1},
     {"sys", "dm_os_waiting_tasks",
      "session_id smallint?,exec_context_id int?,wait_duration_ms bigint?,wait_type "
      "nvarchar(60)?,"

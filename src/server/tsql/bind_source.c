@@ -212,7 +212,8 @@ static bool add_view(struct binder *b, struct bscope *sc, const struct table_ref
 static bool add_sysview(struct binder *b, struct bscope *sc, const struct table_ref *ref,
                         const char *alias, const char **sql)
 {
-    size_t n = sysview_column_count(ref->sysview);
+    size_t hidden = sysview_hidden_columns(ref->sysview);
+    size_t n = sysview_column_count(ref->sysview) - hidden;
     struct relation *r =
         relation_new(b, alias == NULL ? sysview_name(ref->sysview) : alias, n);
 
@@ -220,14 +221,14 @@ static bool add_sysview(struct binder *b, struct bscope *sc, const struct table_
         return false;
     r->schema = alias == NULL ? sysview_schema(ref->sysview) : NULL;
     for (size_t i = 0; i < n; i++) {
-        struct sysview_column c = sysview_column(ref->sysview, i);
+        struct sysview_column c = sysview_column(ref->sysview, i + hidden);
 
-        r->cols[i] =
-            (struct rel_column){.name = arena_text(b->arena, c.name, strlen(c.name)),
-                                .type = c.type,
-                                .nullable = c.nullable,
-                                .rank = RANK_IMPLICIT,
-                                .sql = bind_text(b, "%s.c%zu", r->sql_alias, i + 1)};
+        r->cols[i] = (struct rel_column){
+            .name = arena_text(b->arena, c.name, strlen(c.name)),
+            .type = c.type,
+            .nullable = c.nullable,
+            .rank = RANK_IMPLICIT,
+            .sql = bind_text(b, "%s.c%zu", r->sql_alias, i + 1 + hidden)};
         if (r->cols[i].sql == NULL || r->cols[i].name == NULL)
             return false;
     }
@@ -367,33 +368,46 @@ static bool add_values(struct binder *b, struct bscope *sc, const struct source 
     return *sql != NULL && bind_add_relation(b, sc, r);
 }
 
-/* "(SELECT * FROM v7(5) WHERE (?1 IS NULL OR c1=?1) ...)" */
-static const char *filtered(struct binder *b, const struct source *s, const char *view)
+/* sc: where the arguments may take columns from; NULL: nowhere. */
+static struct bexpr *bind_arguments(struct binder *b, struct bscope *sc,
+                                    const struct source *s)
 {
-    const char *sql = bind_text(b, "(SELECT * FROM %s WHERE 1", view);
+    struct bexpr *x = bind_alloc(b, (s->func->nargs + 1) * sizeof(*x));
 
-    for (size_t i = 0; sql != NULL && i < s->func->nargs; i++) {
-        struct bexpr x;
-
-        if (!bind_expr(b, NULL, s->func->args[i], &x))
+    for (size_t i = 0; x != NULL && i < s->func->nargs; i++)
+        if (!bind_expr(b, sc, s->func->args[i], &x[i]))
             return NULL;
-        sql =
-            bind_text(b, "%s AND ((%s) IS NULL OR c%zu=(%s))", sql, x.sql, i + 1, x.sql);
-    }
-    return sql == NULL ? NULL : bind_text(b, "%s)", sql);
+    return x;
 }
 
-static bool add_function(struct binder *b, struct bscope *sc, const struct source *s,
-                         const char **sql)
+/* What they say of the function's first columns: "(?1 IS NULL OR r2.c1=?1) AND ...". */
+static const char *match_arguments(struct binder *b, const struct source *s,
+                                   const struct sysview *view, const struct bexpr *x,
+                                   const char *prefix)
 {
-    struct table_ref ref = {.sysview =
-                                sysview_find(s->func->name.schema, s->func->name.object)};
+    bool any_for_null = sysview_hidden_columns(view) == 0;
+    const char *sql = "1";
+
+    for (size_t i = 0; sql != NULL && i < s->func->nargs; i++)
+        sql = any_for_null
+                  ? bind_text(b, "%s AND ((%s) IS NULL OR %sc%zu=(%s))", sql, x[i].sql,
+                              prefix, i + 1, x[i].sql)
+                  : bind_text(b, "%s AND %sc%zu=(%s)", sql, prefix, i + 1, x[i].sql);
+    return sql;
+}
+
+/* ref: the function's view, once the session may read it and the arguments are as many as
+ * it takes. */
+static bool find_function(struct binder *b, const struct source *s, struct table_ref *ref)
+{
     const char *shown = name_format(b, &s->func->name);
     size_t n;
 
-    if (ref.sysview == NULL)
+    *ref = (struct table_ref){
+        .sysview = sysview_find(s->func->name.schema, s->func->name.object)};
+    if (ref->sysview == NULL)
         return sqlerr_set(b->e, 208, shown);
-    n = sysview_parameters(ref.sysview);
+    n = sysview_parameters(ref->sysview);
     if (s->func->nargs != n)
         return s->func->nargs < n
                    ? sqlerr_setf(b->e, 313, 16,
@@ -404,13 +418,56 @@ static bool add_function(struct binder *b, struct bscope *sc, const struct sourc
                                  "Procedure or function %s has too many arguments "
                                  "specified.",
                                  shown);
-    if (!bind_permit_sysview(b, ref.sysview, session_database(b->ctx->session)))
+    if (!bind_permit_sysview(b, ref->sysview, session_database(b->ctx->session)))
         return false;
-    ref.sql = bind_text(b, "v%zu(%d)", sysview_number(ref.sysview),
-                        (int)database_id(session_database(b->ctx->session)));
-    if (ref.sql != NULL && n > 0)
-        ref.sql = filtered(b, s, ref.sql);
+    ref->sql = bind_text(b, "v%zu(%d)", sysview_number(ref->sysview),
+                         (int)database_id(session_database(b->ctx->session)));
+    return ref->sql != NULL;
+}
+
+static bool add_function(struct binder *b, struct bscope *sc, const struct source *s,
+                         const char **sql)
+{
+    struct table_ref ref;
+
+    if (!find_function(b, s, &ref))
+        return false;
+    if (s->func->nargs > 0) {
+        const struct bexpr *x = bind_arguments(b, NULL, s);
+        const char *where = x == NULL ? NULL : match_arguments(b, s, ref.sysview, x, "");
+
+        ref.sql = where == NULL
+                      ? NULL
+                      : bind_text(b, "(SELECT * FROM %s WHERE %s)", ref.sql, where);
+    }
     return ref.sql != NULL && add_sysview(b, sc, &ref, s->alias, sql);
+}
+
+/* "t JOIN v7(5) AS r2 ON r2.c1=(t.handle)": a function is asked for each row of what
+ * stands in front of it. */
+static bool add_apply(struct binder *b, struct bscope *sc, const struct source *s,
+                      const char *left, const char **sql)
+{
+    bool outer = s->join == JOIN_OUTER_APPLY;
+    const char *right, *prefix, *on;
+    const struct bexpr *x;
+    struct table_ref ref;
+
+    if (s->right->kind != SRC_FUNCTION)
+        return bind_unsupported(b, "APPLY with anything but a function");
+    if (!find_function(b, s->right, &ref))
+        return false;
+    /* its arguments see what stands in front, and not the function itself */
+    x = bind_arguments(b, sc, s->right);
+    if (x == NULL || !add_sysview(b, sc, &ref, s->right->alias, &right))
+        return false;
+    sc->rels[sc->nrels - 1]->outer = outer;
+    prefix = bind_text(b, "%s.", sc->rels[sc->nrels - 1]->sql_alias);
+    on = prefix == NULL ? NULL : match_arguments(b, s->right, ref.sysview, x, prefix);
+    *sql = on == NULL ? NULL
+                      : bind_text(b, "%s %s %s ON %s", left, outer ? "LEFT JOIN" : "JOIN",
+                                  right, on);
+    return *sql != NULL;
 }
 
 /* ---- joins ---- */
@@ -430,10 +487,10 @@ static bool add_join(struct binder *b, struct bscope *sc, const struct source *s
     size_t first = sc->nrels, middle;
     bool nested = s->right->kind == SRC_JOIN;
 
-    if (s->join == JOIN_CROSS_APPLY || s->join == JOIN_OUTER_APPLY)
-        return bind_unsupported(b, "APPLY");
     if (!add_source(b, sc, s->left, &left))
         return false;
+    if (s->join == JOIN_CROSS_APPLY || s->join == JOIN_OUTER_APPLY)
+        return add_apply(b, sc, s, left, sql);
     middle = sc->nrels;
     if (!add_source(b, sc, s->right, &right))
         return false;

@@ -145,7 +145,12 @@ struct session_info {
     int open_tran;
     int isolation;
     int32_t client_pid;
+    uint64_t text_number; /* session_get_text()'s; 0 = none yet */
 };
+/* What the session runs, or ran last, cut: a number of its own, and the text (UTF-8, at
+ * most bytes - 1). */
+enum { SESSION_TEXT_BYTES = 4000 };
+uint64_t session_get_text(struct session *s, char *out, size_t bytes);
 void session_get_info(struct session *s, struct session_info *out);
 
 /* ---- implemented by the binder (query.c) ---- */

@@ -355,6 +355,7 @@ enum flow call_text(struct frame *caller, struct text_call *t)
     enum flow flow;
     size_t n = 0;
 
+    session_note_text(s, t->sql, t->bytes);
     if (!frame_init(&f, s, caller, &caller->ctx.err))
         return statement_error(caller, NULL);
     if (t->params != NULL &&

@@ -321,6 +321,7 @@ bool session_run_batch(struct session *s, const char *sql, size_t bytes)
     struct sqlerr e;
 
     request_begin(s, "BATCH");
+    session_note_text(s, sql, bytes);
     if (compile(s, sql, bytes, &b) && !s->options.parseonly) {
         if (frame_init(&f, s, NULL, &e)) {
             frame_end(&f, frame_run(&f, b, b->first));
@@ -399,6 +400,7 @@ bool session_run_rpc(struct session *s, const char *proc, struct rpc_param *para
     struct call c = {.proc = proc, .name = &name, .args = args, .nargs = n};
 
     request_begin(s, "EXECUTE");
+    session_note_text(s, proc, strlen(proc));
     if (a == NULL || args == NULL || !rpc_name(proc, a, &name)) {
         struct sqlerr e;
 

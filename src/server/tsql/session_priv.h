@@ -83,8 +83,9 @@ struct session {
 
     atomic_bool cancel;
 
-    pthread_mutex_t info_mutex; /* taken last: nothing is called while it is held */
-    struct session_info info;   /* what session_get_info() gives */
+    pthread_mutex_t info_mutex;    /* taken last: nothing is called while it is held */
+    struct session_info info;      /* what session_get_info() gives */
+    char text[SESSION_TEXT_BYTES]; /* what session_get_text() gives */
 };
 
 /* ---- scope.c ---- */
@@ -104,6 +105,8 @@ void session_set_database(struct session *s, struct database *db, bool tell);
 void session_options_default(struct session_options *o);
 /* Update what other sessions see of this one. */
 void session_touch(struct session *s, const char *command);
+/* The same of its text.  One that may hold a password is not shown. */
+void session_note_text(struct session *s, const char *sql, size_t bytes);
 /* Add what SQLite did since the last call to the session's counters. */
 void session_count_pages(struct session *s);
 

@@ -178,6 +178,53 @@ void session_touch(struct session *s, const char *command)
     pthread_mutex_unlock(&s->info_mutex);
 }
 
+/* Without a character that is cut off. */
+static size_t whole_characters(const char *text, size_t n)
+{
+    while (n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80)
+        n--;
+    return n;
+}
+
+static bool names_password(const char *text, size_t n)
+{
+    static const char word[] = "password";
+
+    for (size_t i = 0; i + sizeof word - 1 <= n; i++)
+        if (strncasecmp(text + i, word, sizeof word - 1) == 0)
+            return true;
+    return false;
+}
+
+void session_note_text(struct session *s, const char *sql, size_t bytes)
+{
+    static const char hidden[] = "-- not shown: there may be a password in it";
+    static atomic_uint_least64_t numbers; /* of all sessions' texts */
+
+    if (names_password(sql, bytes)) {
+        sql = hidden;
+        bytes = sizeof hidden - 1;
+    }
+    if (bytes >= sizeof s->text)
+        bytes = whole_characters(sql, sizeof s->text - 1);
+    pthread_mutex_lock(&s->info_mutex);
+    memcpy(s->text, sql, bytes);
+    s->text[bytes] = '\0';
+    s->info.text_number = atomic_fetch_add(&numbers, 1) + 1;
+    pthread_mutex_unlock(&s->info_mutex);
+}
+
+uint64_t session_get_text(struct session *s, char *out, size_t bytes)
+{
+    uint64_t number;
+
+    pthread_mutex_lock(&s->info_mutex);
+    snprintf(out, bytes, "%s", s->text);
+    number = s->info.text_number;
+    pthread_mutex_unlock(&s->info_mutex);
+    return number;
+}
+
 /* Pages that SQLite read, found in its cache, wrote, since the last call; by handle. */
 void session_count_pages(struct session *s)
 {
@@ -217,6 +264,7 @@ void session_get_info(struct session *s, struct session_info *out)
     out->reads = s->info.reads;
     out->writes = s->info.writes;
     out->logical_reads = s->info.logical_reads;
+    out->text_number = s->info.text_number;
     pthread_mutex_unlock(&s->info_mutex);
     out->blocking_spid = blocker;
     out->wait_ms = wait_ms;
