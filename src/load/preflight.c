@@ -145,9 +145,9 @@ static bool find_no_ledger(preflight p, struct fr_finding *f)
             k->may_update_schema != 0)
             return false;
         say(f->message,
-            "the ledger is not there yet, and the login %s may not make it, or not use "
-            "it "
-            "then (CREATE TABLE; ALTER, SELECT, INSERT, UPDATE on its schema)",
+            "the ledger is not there, or not to be seen, and the login %s may not make "
+            "it, or not use it then (CREATE TABLE; ALTER, SELECT, INSERT, UPDATE on its "
+            "schema)",
             k->login_name);
         say(f->cure, "let `fullrack init` make it with more rights, or name a table that "
                      "may be made with --ledger-table, or use --ledger off: at least "

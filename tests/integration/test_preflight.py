@@ -55,6 +55,10 @@ TABLES = (
     ("a int NOT NULL, b int NULL", (), ("-b", "100"), {"small_batches": "warning"}, ()),
     ("a int NOT NULL, b int NULL", (), ("--ledger", "off"), {"ledger_off": "note"}, ()),
     ("a int NOT NULL, b int NULL", ("ALTER DATABASE t SET RECOVERY FULL",), (), {"recovery_full": "warning"}, ()),
+    ("a int NOT NULL, b int NULL", (), ("--hint", "none"), {}, ("readers_blocked",)),
+    ("a int NOT NULL, b int NULL", ("ALTER DATABASE t SET READ_COMMITTED_SNAPSHOT ON",), (), {"readers_blocked": "warning"}, ()),
+    ("a int NOT NULL, b int NULL", ("ALTER TABLE dbo.t REBUILD WITH (DATA_COMPRESSION = PAGE)",), (), {"compression": "warning"}, ()),
+    ("a int NOT NULL, b int NULL", ("ALTER TABLE dbo.t REBUILD WITH (DATA_COMPRESSION = ROW)",), (), {"compression": "note"}, ()),
     ("a int NOT NULL, b int NULL", ("ALTER DATABASE t SET RECOVERY FULL",), ("--hint", "none"), {"recovery_full": "note"}, ()),
 )
 
@@ -62,7 +66,7 @@ TABLES = (
 def test_each_cost_is_found(r):
     for columns, before, options, want, absent in TABLES:
         r.fresh("CREATE TABLE dbo.t (%s)" % columns)
-        r.sql("ALTER DATABASE t SET RECOVERY SIMPLE")
+        r.sql("ALTER DATABASE t SET RECOVERY SIMPLE; ALTER DATABASE t SET READ_COMMITTED_SNAPSHOT OFF")
         for sql in before:
             r.sql(sql)
         rows = count(r)
