@@ -43,13 +43,19 @@ static bool same_text(const char *a, const char *b)
 static fr_status open_database(struct looker *l, const char *database,
                                const struct fr_bulk_engine *engine, struct fr_err *err)
 {
+    fr_status st;
+
     if (l->session != NULL && !l->session->lost && l->engine == engine &&
         same_text(l->database, database))
         return FR_OK;
     fr_sql_close(&l->session);
     l->database = database;
     l->engine = engine;
-    return fr_connector_load(l->connector, engine, database, &l->session, err);
+    st = fr_connector_load(l->connector, engine, database, &l->session, err);
+    /* catalog views wait for those who change a table; a run does not begin later for
+     * that */
+    return st == FR_OK ? fr_sql_run(l->session, "SET LOCK_TIMEOUT 5000", NULL, NULL, err)
+                       : st;
 }
 
 static void say_refused(struct looker *l, const char *table, const char *why)

@@ -47,7 +47,7 @@ static json_t *json_of(const struct preflight_found *f)
     return json_pack("{s:s, s:s?, s:I, s:I, s:s?, s:s?, s:s?, s:o, s:o}", "table",
                      f->table, "database", f->target->database, "tasks",
                      (json_int_t)f->target->tasks, "streams", (json_int_t)f->streams,
-                     "engine", f->engine, "hints", f->engine == NULL ? NULL : f->hints,
+                     "engine", f->engine, "hints", f->hints_why == NULL ? NULL : f->hints,
                      "hints_why", f->hints_why, "facts", facts, "findings",
                      json_of_findings(f));
 }
@@ -108,15 +108,22 @@ int preflight_report(const struct preflight *p, const struct fr_settings *s)
 
 /* -- in front of a load -------------------------------------------------------------- */
 
+static bool same_table(const struct preflight_found *a, const struct preflight_found *b)
+{
+    const char *x = a->target->database, *y = b->target->database;
+
+    return a->table != NULL && b->table != NULL && strcmp(a->table, b->table) == 0 &&
+           (x == y || (x != NULL && y != NULL && strcmp(x, y) == 0));
+}
+
 /* The same table may be loaded in several ways. */
 static bool was_said(const struct preflight *p, size_t item, const struct fr_finding *e)
 {
     for (size_t i = 0; i < item; i++) {
         const struct preflight_found *f = &p->items[i];
 
-        for (size_t k = 0; k < f->finding_count && f->table != NULL; k++)
-            if (strcmp(f->table, p->items[item].table) == 0 &&
-                strcmp(f->findings[k].message, e->message) == 0)
+        for (size_t k = 0; k < f->finding_count && same_table(f, &p->items[item]); k++)
+            if (strcmp(f->findings[k].message, e->message) == 0)
                 return true;
     }
     return false;

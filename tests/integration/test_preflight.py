@@ -110,6 +110,8 @@ def test_mistakes_end_a_dry_run_with_2(r):
         found = [f for f in doc["tables"][0]["findings"] if f["code"] == code]
         check(len(found) == 1 and found[0]["severity"] == "error" and word in found[0]["message"], "finding of %r" % (args,), doc)
         equal(doc["errors"], 1, "errors")
+        if code == "table" or "--hint" in args:
+            equal((doc["tables"][0]["hints"], doc["tables"][0]["hints_why"]), (None, None), "no hints of %r" % (args,))
     equal(count(r), 0, "rows")
     equal(r.sql("SELECT OBJECT_ID('dbo.fullrack_ledger')"), [(None,)], "a dry run makes no ledger")
     r.sql("CREATE TABLE dbo.dup (a int NULL, b int NULL)")
@@ -128,6 +130,34 @@ def test_space_for_rejects(r):
 
 
 # ---- rights
+
+def test_what_the_server_says_of_rights_is_so(r):
+    """fullrackd's HAS_PERMS_BY_NAME against what can be done, however a login came by it."""
+    rights = ("INSERT INTO dbo.t (a) VALUES (1)", "SELECT a FROM dbo.t", "ALTER TABLE dbo.t ADD c int NULL")
+    for way in ((), ("ALTER ROLE db_datareader ADD MEMBER way", "ALTER ROLE db_datawriter ADD MEMBER way"), ("ALTER ROLE db_ddladmin ADD MEMBER way",),
+                ("ALTER ROLE db_owner ADD MEMBER way",), ("GRANT CONTROL ON dbo.t TO way",), ("GRANT INSERT, SELECT ON SCHEMA::dbo TO way",),
+                ("GRANT INSERT, SELECT, ALTER TO way",), ("GRANT CONTROL ON SCHEMA::dbo TO way",), ("GRANT INSERT, SELECT ON dbo.t TO public",),
+                ("CREATE ROLE q", "GRANT INSERT, SELECT ON dbo.t TO q", "ALTER ROLE q ADD MEMBER way"),
+                ("GRANT INSERT, SELECT ON SCHEMA::dbo TO way", "DENY INSERT ON dbo.t TO way")):
+        r.sql("DROP DATABASE IF EXISTS t", "master")
+        r.fresh("CREATE TABLE dbo.t (a int NULL)")
+        login(r, "way")
+        for sql in way:
+            r.sql(sql)
+        with pymssql.connect(server="127.0.0.1", port=r.port, user="way", password=PASSWORD, database="t", autocommit=True) as db:
+            cur = db.cursor()
+            cur.execute("SELECT " + ", ".join("HAS_PERMS_BY_NAME('[dbo].[t]', 'OBJECT', '%s')" % s.split()[0] for s in rights))
+            said, so = cur.fetchone(), []
+            for sql in rights:
+                try:
+                    cur.execute(sql)
+                    if cur.description:
+                        cur.fetchall()
+                    so.append(1)
+                except pymssql.Error:
+                    so.append(0)
+        equal(said, tuple(so), "INSERT, SELECT, ALTER after %s" % (way,))
+
 
 def test_missing_rights_are_named(r):
     r.fullrack("init")
@@ -199,6 +229,22 @@ def test_a_run_looks_at_its_queue(r):
     equal(r.err.count("fullrack: warning: dbo.u: 1 nonclustered index (ix)"), 1, "said once: " + r.err)
     equal((count(r), count(r, "dbo.u")), (60, 20), "rows")
     equal(dry(r, "run")["tables"], [], "an empty queue")
+
+
+def test_tables_of_several_databases(r):
+    r.fresh("CREATE TABLE dbo.t (a int NULL, b int NULL)")
+    r.fresh_control()
+    r.sql("DROP DATABASE IF EXISTS other; CREATE DATABASE other", "master")
+    r.sql("CREATE TABLE dbo.t (a int NULL, b int NULL); CREATE INDEX ix ON dbo.t (a)", "other")
+    for database in ("t", "other", "t"):
+        r.fullrack("add", "-q", "--again", "dbo.t", files(r), database=database)
+    doc = dry(r, "run")
+    equal([(t["database"], t["tasks"], t["hints"], "nonclustered_indexes" in findings(doc, i)) for i, t in enumerate(doc["tables"])],
+          [("t", 2, "TABLOCK", False), ("other", 1, "none", True)], "tables")
+    r.fullrack("run", "--workers", "2")
+    equal(r.err.count("warning: dbo.t: 1 nonclustered index (ix)"), 1, "said once: " + r.err)
+    equal((count(r), r.sql("SELECT COUNT(*) FROM dbo.t", "other")), (40, [(20,)]), "rows")
+    r.sql("DROP DATABASE other", "master")
 
 
 def test_options_of_tasks_count(r):
