@@ -19,8 +19,9 @@ static const struct section sections[] = {
     {"paused", "paused runs",
      "SELECT run_id, pause_reason, paused_at FROM dbo.run WHERE pause_reason IS NOT NULL "
      "AND end_time IS NULL"},
-    {"job", "last run file",
-     "SELECT g.job_id, g.target_table, CASE WHEN g.role = 'load' THEN 'load' ELSE g.role "
+    {"job", "last job",
+     "SELECT g.job_id, g.target_table, CASE WHEN g.role IN ('load', 'bring-in') THEN "
+     "g.role ELSE g.role "
      "+ ' ' + CONVERT(varchar(10), g.number) END AS step, g.state, COUNT(q.task_id) AS "
      "tasks, COALESCE(SUM(CASE WHEN q.state = 'done' THEN 1 ELSE 0 END), 0) AS done FROM "
      "dbo.work_group AS g LEFT JOIN dbo.work_queue AS q ON q.group_id = g.group_id WHERE "
@@ -160,7 +161,8 @@ static fr_status show_pace(struct fr_control *control, struct pace *last,
 {
     static const char sums[] =
         "SELECT SUM(rows_loaded), SUM(bytes_read) FROM (SELECT rows_loaded, bytes_read "
-        "FROM dbo.work_queue WHERE state = 'done' UNION ALL SELECT w.rows_loaded, "
+        "FROM dbo.work_queue WHERE state = 'done' AND kind = 'load' UNION ALL SELECT "
+        "w.rows_loaded, "
         "w.bytes_read FROM dbo.worker AS w JOIN dbo.work_queue AS q ON q.task_id = "
         "w.task_id AND q.worker = w.worker AND q.host = w.host AND q.run_id = w.run_id "
         "WHERE q.state = 'active') AS figures";

@@ -40,6 +40,7 @@ SQL_STATEMENT_FILES = \
 	sql/statements/reject_table_rights.sql \
 	sql/statements/undo_forget.sql \
 	sql/statements/stage_look.sql \
+	sql/statements/stage_place.sql \
 	sql/statements/stage_switch.sql \
 	sql/statements/stage_strangers.sql \
 	sql/statements/stage_truncation.sql \

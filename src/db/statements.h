@@ -31,6 +31,7 @@ extern const char fr_stmt_ledger_ranges[];
 extern const char fr_stmt_reject_table_rights[];
 extern const char fr_stmt_undo_forget[];
 extern const char fr_stmt_stage_look[];
+extern const char fr_stmt_stage_place[];
 extern const char fr_stmt_stage_switch[];
 extern const char fr_stmt_stage_strangers[];
 extern const char fr_stmt_stage_truncation[];

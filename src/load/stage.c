@@ -117,7 +117,8 @@ static fr_status describe(const struct fr_table *target, bool keep_identity,
 
 struct making {
     struct fr_table *table;
-    char **defaults; /* owned, one a column; NULL = none */
+    char **defaults;                       /* owned, one a column; NULL = none */
+    char place[2 * FR_NAME_MAX_BYTES + 3]; /* its filegroup, quoted; "" = the default */
     struct fr_buf sql;
 };
 
@@ -129,13 +130,30 @@ static fr_status take_default(void *ctx, const struct fr_sql_row *row, struct fr
                      : -1;
 
     if (row->columns != 2 || row->values[1] == NULL)
-        return FR_OK; /* no right to see it: the column is NULL then, or refused */
+        return FR_OK; /* no right to see it: check_defaults() says so */
     for (size_t i = 0; i < m->table->column_count; i++) {
         if (m->table->columns[i].column_id != id || m->defaults[i] != NULL)
             continue;
         m->defaults[i] = strdup(row->values[1]);
         if (m->defaults[i] == NULL)
             return fr_err_set(err, FR_ENOMEM, "no memory for the defaults of a table");
+    }
+    return FR_OK;
+}
+
+/* Without its default a column would be NULL in silence. */
+static fr_status check_defaults(const struct making *m, struct fr_err *err)
+{
+    for (size_t i = 0; i < m->table->column_count; i++) {
+        const struct fr_column *c = &m->table->columns[i];
+
+        if (c->has_default && m->defaults[i] == NULL && !c->computed && !c->identity)
+            return fr_err_set(
+                err, FR_EARG,
+                "--stage: the default of column %s of %s cannot be seen: the "
+                "login needs VIEW DEFINITION on the table (and one that was "
+                "bound with sp_bindefault has to be a constraint)",
+                c->name, m->table->display);
     }
     return FR_OK;
 }
@@ -167,10 +185,28 @@ static fr_status write_create(struct making *m, struct fr_err *err)
         fits = add_column(m, i, first);
         first = false;
     }
-    if (!fits || !fr_buf_add_str(&m->sql, ")"))
+    if (!fits || !fr_buf_add_str(&m->sql, ")") ||
+        (m->place[0] != '\0' && !fr_buf_printf(&m->sql, " ON %s", m->place)))
         return fr_err_set(err, FR_ENOMEM, "the stage table of %s needs too long a text",
                           t->display);
     return FR_OK;
+}
+
+/* A server whose catalog has no filegroups has but one. */
+static fr_status find_place(struct fr_sql *s, struct making *m, int32_t target_id,
+                            struct fr_err *err)
+{
+    struct fr_sql_param params[] = {fr_sql_in_int("@object_id", target_id)};
+    struct fr_sql_one one = {0};
+    fr_status st =
+        fr_sql_run_params(s, fr_stmt_stage_place, params, 1, fr_sql_take_one, &one, err);
+
+    if (st == FR_EDB)
+        fr_err_clear(err);
+    if (st == FR_OK && one.found && one.values[0] != NULL &&
+        !fr_name_quote(one.values[0], m->place, sizeof m->place))
+        m->place[0] = '\0';
+    return st == FR_EDB ? FR_OK : st;
 }
 
 static fr_status may_not_make(const struct fr_table *t, struct fr_err *err)
@@ -202,6 +238,10 @@ static fr_status create(struct fr_sql *s, struct fr_table *t, int32_t target_id,
     if (st == FR_OK)
         st = fr_sql_run_params(s, fr_stmt_stage_defaults, params, 1, take_default, &m,
                                err);
+    if (st == FR_OK)
+        st = check_defaults(&m, err);
+    if (st == FR_OK)
+        st = find_place(s, &m, target_id, err);
     if (st == FR_OK)
         st = write_create(&m, err);
     if (st == FR_OK) {

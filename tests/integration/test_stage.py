@@ -337,6 +337,47 @@ def test_rights_that_are_missing_are_named(rack):
     equal(stages(rack), [], "stage tables")
 
 
+def test_names_of_every_kind(rack):
+    """A schema, a table and columns with brackets, quotes and letters, a ledger of another name."""
+    fresh(rack)
+    rack.sql("IF SCHEMA_ID(N'od]d \"s') IS NULL EXEC(N'CREATE SCHEMA [od]]d \"s]')")
+    rack.sql("DROP TABLE IF EXISTS [od]]d \"s].[t'x]; CREATE TABLE [od]]d \"s].[t'x] ([a]]b] int NOT NULL, [\u00fc ber] varchar(10) NULL, [select] date NULL)")
+    for files in ((rack.file("a.tsv", "1\tx\t2024-01-01\n"),), (rack.file("b.tsv", "2\ty\t\n"), rack.file("c.tsv", "3\tz\t\n"))):
+        rack.fullrack("add", "[od]]d \"s].[t'x]", *files, "--stage", "--ledger-table", "my_ledger", "-q")
+        rack.fullrack("run", "--workers", "2", "-q")
+    equal(rack.sql("SELECT [a]]b] FROM [od]]d \"s].[t'x] ORDER BY 1"), [(1,), (2,), (3,)], "rows")
+    equal(rack.sql("SELECT COUNT(*) FROM dbo.my_ledger_staging WHERE brought_at IS NOT NULL AND dropped_at IS NOT NULL"), [(3,)], "marks")
+    equal(stages(rack), [], "stage tables")
+    rack.fullrack("verify", "-q")
+    rack.sql("DROP TABLE [od]]d \"s].[t'x]; DROP TABLE dbo.my_ledger, dbo.my_ledger_staging, dbo.my_ledger_truncation")
+
+
+def test_status_says_why_nothing_was_brought_in(rack):
+    fresh(rack)
+    rack.fullrack("add", "dbo.t", rack.file("a.tsv", rows_of(3)), rack.file("b.tsv", "x\ty\n"), "--stage", "-q")
+    out = rack.fullrack("run", "--workers", "1", exit=1)
+    check("not run: the load of dbo.t failed" in rack.err, "what run says", rack.err)
+    out = rack.fullrack("status")
+    check("bring-in" in out and "not run: the load of dbo.t failed (task" in out, "status", out)
+
+
+def test_a_control_database_of_version_4_is_upgraded(rack):
+    fresh(rack)
+    rack.sql("ALTER TABLE dbo.work_queue DROP CONSTRAINT ck_work_queue_kinds; ALTER TABLE dbo.work_queue ADD CONSTRAINT ck_work_queue_kind "
+             "CHECK (kind IN ('load', 'bulk_insert', 'query', 'backup'))", "fullrack")
+    rack.sql("ALTER TABLE dbo.work_group DROP CONSTRAINT ck_work_group_roles; ALTER TABLE dbo.work_group ADD CONSTRAINT ck_work_group_role "
+             "CHECK (role IN ('before', 'load', 'after', 'on-failure', 'finally'))", "fullrack")
+    rack.sql("DELETE FROM dbo.control_version WHERE version > 4", "fullrack")
+    rack.sql("DROP TABLE dbo.fullrack_staging")
+    path = rack.file("a.tsv", rows_of(3))
+    rack.fullrack("add", "dbo.t", path, "--stage", "-q", exit=2)
+    check("fullrack init" in rack.err, "message", rack.err)
+    rack.fullrack("init", "-q")
+    rack.fullrack("add", "dbo.t", path, "--stage", "-q")
+    rack.fullrack("run", "--workers", "1", "-q")
+    equal(count(rack), (3, 3), "rows")
+
+
 def blocked(rack):
     return rack.sql("SELECT COUNT(*) FROM sys.dm_exec_requests WHERE blocking_session_id <> 0", "master")[0][0]
 
