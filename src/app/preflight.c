@@ -1,9 +1,7 @@
-#include "app/preflight.h"
+#include "app/preflight_priv.h"
 
 #include "base/log.h"
 #include "db/statements.h"
-#include "load/plan.h"
-#include "load/sniff.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -125,18 +123,21 @@ static fr_status see_table(struct looker *l, const struct preflight_target *t,
 
 /* -- one target ---------------------------------------------------------------------- */
 
-/* A table that its own phases make, or make fit, is not there yet. */
-static fr_status add_error(struct preflight_found *f, const char *code,
-                           const struct fr_err *why)
+/* A table that its own phases make, or make fit, is not there yet; a file of the queue
+ * may be another host's. */
+static void add_error(struct preflight_found *f, const char *code,
+                      const struct fr_err *why)
 {
     struct fr_finding *e = &f->findings[f->finding_count++];
+    bool is_elsewhere = why->status == FR_EIO && f->target->is_queued;
+    bool is_open = f->target->is_made || is_elsewhere;
 
     *e = (struct fr_finding){.code = code,
-                             .severity =
-                                 f->target->is_made ? FR_FINDING_NOTE : FR_FINDING_ERROR};
+                             .severity = is_open ? FR_FINDING_NOTE : FR_FINDING_ERROR};
     snprintf(e->message, sizeof e->message, "%.600s%s", why->text,
-             f->target->is_made ? "; a phase in front of the load may change that" : "");
-    return FR_OK;
+             is_elsewhere         ? "; the workers' host may have it"
+             : f->target->is_made ? "; a phase in front of the load may change that"
+                                  : "");
 }
 
 /* A phase in front of the load may disable indexes, set the recovery model, ... */
@@ -164,32 +165,6 @@ static int64_t reject_free_bytes(const struct fr_load_options *o)
         bytes = (int64_t)(v.f_bavail * v.f_frsize);
     free(folder);
     return bytes;
-}
-
-/* The plan as a worker will make it; of a file that cannot be read from here nothing is
- * said. */
-static fr_status check_plan(const struct preflight_target *t,
-                            const struct fr_table *table, unsigned abilities,
-                            struct fr_err *err)
-{
-    struct fr_load_options settled = *t->options;
-    struct fr_sniffed found = {.looked = false};
-    struct fr_plan *plan = NULL;
-    fr_status st;
-
-    if (fr_sniff_is_asked(t->options)) {
-        st = t->source == NULL ? FR_EMPTY
-                               : fr_sniff_file(t->source, t->options, table, &found, err);
-        if (st == FR_EDATA)
-            return fr_err_wrap(err, "%s", t->source);
-        fr_err_clear(err);
-        if (st != FR_OK)
-            return FR_OK;
-        fr_sniffed_settle(&found, &settled);
-    }
-    st = fr_plan_new(table, &settled, abilities, &plan, err);
-    fr_plan_free(&plan);
-    return st;
 }
 
 static int64_t streams_of(const struct fr_settings *s, const struct preflight_target *t)
@@ -242,10 +217,11 @@ static fr_status judge(struct looker *l, const struct seen *seen,
         st = engine->check(seen->table->columns, seen->table->column_count, err);
     }
     if (st == FR_OK && l->mode == PREFLIGHT_DRY_RUN)
-        st = check_plan(t, seen->table, engine->abilities, err);
-    if (st == FR_EARG || st == FR_EDATA) {
-        st = add_error(f, "options", err);
+        st = preflight_check_file(t, seen->table, engine, err);
+    if (st == FR_EARG || st == FR_EDATA || st == FR_EIO) {
+        add_error(f, st == FR_EIO ? "source" : "options", err);
         fr_err_clear(err);
+        st = FR_OK;
     }
     if (st == FR_OK && hinted)
         f->finding_count += fr_preflight_judge(&p, f->findings + f->finding_count);
@@ -271,8 +247,10 @@ static fr_status look_at(struct looker *l, struct preflight_found *f, struct fr_
     if (f->table == NULL || f->findings == NULL)
         return fr_err_set(err, FR_ENOMEM, "no memory for a preflight");
     f->streams = streams_of(l->connector->settings, t);
-    return seen->table == NULL ? add_error(f, "table", &seen->why)
-                               : judge(l, seen, engine, f, err);
+    if (seen->table != NULL)
+        return judge(l, seen, engine, f, err);
+    add_error(f, "table", &seen->why);
+    return FR_OK;
 }
 
 /* The server could not be asked: whether that matters the workers will find out. */
@@ -369,6 +347,7 @@ static fr_status take_target(void *ctx, const struct fr_sql_row *row, struct fr_
         .table = t->table,
         .options = &t->settings.load,
         .source = t->source,
+        .is_queued = true,
         .tasks = row->values[3] == NULL ? 1 : strtoll(row->values[3], NULL, 10),
         .is_made = row->values[5] != NULL && strcmp(row->values[5], "1") == 0,
         .most_at_once = row->values[6] == NULL ? 0 : strtoll(row->values[6], NULL, 10)};

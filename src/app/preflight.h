@@ -18,9 +18,10 @@ struct preflight_target {
     const char *database; /* borrowed; NULL = the settings' */
     const char *table;    /* borrowed, as given */
     const struct fr_load_options *options;
-    const char *source; /* one of them, to be looked at for --format auto; NULL = none */
+    const char *source; /* one of them, of which --dry-run reads a row; NULL = none */
     int64_t tasks;
     int64_t most_at_once; /* 0 = any number */
+    bool is_queued;       /* its files may be on another host */
     bool is_made;         /* a phase in front of the load may make or change the table */
 };
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """The preflight of run and load: rights, hints, what costs time; --dry-run, and the warnings in front of a load."""
-import json, os, sys
+import json, os, sys, time
 import pymssql
 from rack import PASSWORD, check, equal, main, tests_of
 
@@ -119,6 +119,32 @@ def test_mistakes_end_a_dry_run_with_2(r):
     doc = dry(r, "load", "dbo.dup", files(r), exit=2)
     check("IGNORE_DUP_KEY" in doc["tables"][0]["findings"][0]["message"], "an unfit table", doc)
     r.sql("DROP TABLE dbo.dup")
+
+
+def test_a_row_of_a_file_is_looked_at(r):
+    r.fresh("CREATE TABLE dbo.t (a int NULL, b int NULL)")
+    csv = ("--format", "csv", "--header", "match")
+    good, bad = r.file("good.csv", "b,a\n1,2\n"), r.file("bad.csv", "b,nix\n1,2\n")
+    equal(dry(r, "load", "dbo.t", good, *csv)["errors"], 0, "a header that fits")
+    doc = dry(r, "load", "dbo.t", bad, *csv, exit=2)
+    check([f["code"] for f in doc["tables"][0]["findings"] if f["severity"] == "error"] == ["options"] and "nix" in json.dumps(doc), "a header that does not", doc)
+    equal(findings(dry(r, "load", "dbo.t", r.file("odd.csv", "b,a\n1,x\n"), *csv)).get("options"), None, "a bad row is check's to say")
+    doc = dry(r, "load", "dbo.t", os.path.join(r.dir, "none.csv"), *csv, exit=2)
+    equal(findings(doc).get("source"), "error", "a file that is not there")
+    big = r.file("big.csv", "a,b\n" + "1,2\n" * 3000000)
+    started = time.time()
+    dry(r, "load", "dbo.t", big, *csv)
+    once = time.time() - started
+    r.fullrack("check", "dbo.t", big, *csv)
+    check(once < (time.time() - started - once) / 2 + 0.5, "all of a file is not read: %.2f s" % once)
+    fifo = os.path.join(r.dir, "fifo")
+    os.mkfifo(fifo)
+    equal(dry(r, "load", "dbo.t", fifo, *csv)["errors"], 0, "nobody waits for a pipe")
+    r.fresh_control()
+    r.fullrack("add", "-q", "dbo.t", good, *csv)
+    r.sql("UPDATE dbo.work_queue SET source = '/nowhere.csv'", "fullrack")
+    equal(findings(dry(r, "run"))["source"], "note", "a file that another host may have")
+    equal(count(r), 0, "rows")
 
 
 def test_space_for_rejects(r):
