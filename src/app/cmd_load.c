@@ -6,7 +6,7 @@
 #include "app/sources.h"
 #include "base/log.h"
 #include "load/sniff.h"
-#include "load/ledger.h"
+#include "load/stage.h"
 #include "rack/coordinator.h"
 #include "rack/forkserver.h"
 
@@ -109,6 +109,22 @@ static fr_status check_begun(struct fr_sql *session, const struct fr_head_key *k
     return st;
 }
 
+/* Its head is of the stage table: into the table itself nothing of it goes. */
+static fr_status check_staged(struct fr_sql *session, const struct fr_settings *s,
+                              const struct fr_head_key *key, struct fr_err *err)
+{
+    bool is_staged = false;
+    fr_status st = FR_OK;
+
+    if (!s->load.stage)
+        st = fr_stage_is_known(session, key, s->resume, &is_staged, err);
+    if (st == FR_OK && is_staged)
+        return fr_err_set(err, FR_EARG,
+                          "load %s was begun with --stage: resume it with --stage",
+                          s->resume);
+    return st;
+}
+
 /* A mistyped load id would load all rows once more: the ledger must know it. */
 static fr_status check_resume(const struct fr_settings *s,
                               const struct fr_rack_load *load, struct fr_err *err)
@@ -133,6 +149,9 @@ static fr_status check_resume(const struct fr_settings *s,
         }
         fr_rack_load_id(load, b.parts->source, s->resume, key.load_id);
         st = check_begun(session, &key, &b, err);
+        key.range_start = b.parts->range_start;
+        if (st == FR_OK && b.found > 0)
+            st = check_staged(session, s, &key, err);
         any = any || b.found > 0;
         all_done = all_done && b.done == b.count;
     }

@@ -318,6 +318,10 @@ static fr_status settle_object(struct fr_sql *s, const struct fr_stage_load *loa
     if (st != FR_OK)
         return st;
     state = one.values[L_STATE];
+    if (state != NULL && strcmp(state, "closed") != 0 && one.values[L_TABLE] == NULL)
+        return fr_err_set(err, FR_EARG,
+                          "load %s was begun without --stage: go on without it",
+                          load->key->load_id);
     if (state != NULL && strcmp(state, "open") != 0) {
         t->object_id = (int32_t)fr_sql_one_i64(&one, L_OBJECT_ID, 0);
         snprintf(t->create_date, sizeof t->create_date, "%s",
@@ -360,6 +364,16 @@ void fr_stage_explain(const struct fr_table *stage, struct fr_err *err)
             "login needs SELECT and INSERT on the schema (without --stage it does "
             "not)",
             stage->quoted);
+}
+
+fr_status fr_stage_is_known(struct fr_sql *s, const struct fr_head_key *key,
+                            const char *group, bool *is_known, struct fr_err *err)
+{
+    struct fr_sql_one one;
+    fr_status st = look(s, key, group, &one, err);
+
+    *is_known = st == FR_OK && one.values[L_TABLE] != NULL;
+    return st;
 }
 
 fr_status fr_stage_is_brought(struct fr_sql *s, const struct fr_head_key *key,

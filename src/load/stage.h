@@ -70,6 +70,9 @@ fr_status fr_stage_tidy(struct fr_sql *s, const struct fr_ledger_place *place,
 fr_status fr_stage_read_strangers(struct fr_sql *s, const struct fr_ledger_place *place,
                                   fr_sql_row_fn row, void *ctx, struct fr_err *err);
 
+/* Was the load begun with --stage? */
+fr_status fr_stage_is_known(struct fr_sql *s, const struct fr_head_key *key,
+                            const char *group, bool *is_known, struct fr_err *err);
 /* Are the load's rows in their target? */
 fr_status fr_stage_is_brought(struct fr_sql *s, const struct fr_head_key *key,
                               const char *group, bool *is_brought, struct fr_err *err);

@@ -252,12 +252,25 @@ def test_resume_of_a_load(rack):
     rack.fullrack("load", "dbo.t", good, bad, "--stage", "-b", "10", exit=1)
     load_id = rack.err.split("load id ")[1].split()[0]
     equal(count(rack), (0, 0), "rows")
-    # one file alone is not all of it
+    rack.fullrack("load", "dbo.t", good, bad, "-b", "10", "--resume", load_id, exit=2)
+    check("was begun with --stage" in rack.err, "message", rack.err)
+    rack.fullrack("load", "dbo.t", good, "--stage", "-b", "10", "--resume", load_id, exit=2)
+    check("there is no such load" in rack.err, "another load id is that of one file alone", rack.err)
     rack.fullrack("load", "dbo.t", good, bad, "--stage", "-b", "10", "-m", "1", "--resume", load_id)
     equal(count(rack), (140, 140), "rows")
     equal(stages(rack), [], "stage tables")
     rack.fullrack("load", "dbo.t", good, bad, "--stage", "-b", "10", "-m", "1", "--resume", load_id)
     equal(count(rack), (140, 140), "rows: a second time it does nothing")
+
+
+def test_resume_of_a_load_that_was_not_staged(rack):
+    fresh(rack)
+    bad = rack.file("b.tsv", rows_of(40) + "x\ty\n")
+    rack.fullrack("load", "dbo.t", bad, "-b", "10", exit=1)
+    load_id = rack.err.split("load id ")[1].split()[0]
+    rack.fullrack("load", "dbo.t", bad, "-b", "10", "--stage", "--resume", load_id, exit=2)
+    check("was begun without --stage" in rack.err, "message", rack.err)
+    equal(count(rack), (40, 40), "rows")
 
 
 def test_ranges_and_standard_input(rack):
