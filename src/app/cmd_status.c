@@ -1,6 +1,7 @@
 /* fullrack status: the queue, the schedulers, the workers. */
 #include "app/command.h"
 #include "app/open.h"
+#include "app/watch.h"
 #include "base/clock.h"
 #include "control/queue.h"
 
@@ -182,23 +183,42 @@ static fr_status show_pace(struct fr_control *control, struct pace *last,
     return FR_OK;
 }
 
-/* Until somebody interrupts it.  On a terminal each look takes the place of the last. */
-static fr_status watch(struct fr_settings *s, struct fr_control *control,
-                       struct fr_err *err)
+/* The last run's picture, in place. */
+static fr_status watch_on_terminal(struct fr_settings *s, struct fr_control *control,
+                                   struct fr_view *view, struct fr_err *err)
 {
-    struct pace pace = {0};
-    fr_status st;
-
     for (;;) {
-        if (isatty(STDOUT_FILENO) && !s->json)
-            fputs("\033[H\033[2J", stdout);
-        st = show(s, control, err);
-        if (st == FR_OK && !s->json)
-            st = show_pace(control, &pace, err);
-        if (st != FR_OK || fflush(stdout) != 0)
+        fr_status st = watch_draw(control, view, err);
+
+        if (st == FR_EMPTY)
+            printf("no run has been made\n");
+        else if (st != FR_OK)
             return st;
         fr_sleep_ms((uint64_t)s->watch_s * 1000);
     }
+}
+
+/* Until somebody interrupts it. */
+static fr_status watch(struct fr_settings *s, struct fr_control *control,
+                       struct fr_err *err)
+{
+    struct fr_view *view = fr_view_new(STDOUT_FILENO, false, s->verbose);
+    struct pace pace = {0};
+    fr_status st = FR_OK;
+
+    if (fr_view_is_terminal(view) && !s->json)
+        st = watch_on_terminal(s, control, view, err);
+    else
+        for (;;) {
+            st = show(s, control, err);
+            if (st == FR_OK && !s->json)
+                st = show_pace(control, &pace, err);
+            if (st != FR_OK || fflush(stdout) != 0)
+                break;
+            fr_sleep_ms((uint64_t)s->watch_s * 1000);
+        }
+    fr_view_free(&view);
+    return st;
 }
 
 int command_status(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err)

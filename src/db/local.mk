@@ -69,6 +69,8 @@ SQL_STATEMENT_FILES = \
 	sql/statements/report_tasks.sql \
 	sql/statements/report_workers.sql \
 	sql/statements/report_samples.sql \
+	sql/statements/watch_run.sql \
+	sql/statements/watch_workers.sql \
 	sql/statements/server_schedulers.sql
 # ready-made phases of run files: in the program, and installed to be read and copied
 SQL_PHASE_FILES = \

@@ -60,6 +60,8 @@ extern const char fr_stmt_report_run[];
 extern const char fr_stmt_report_tasks[];
 extern const char fr_stmt_report_workers[];
 extern const char fr_stmt_report_samples[];
+extern const char fr_stmt_watch_run[];
+extern const char fr_stmt_watch_workers[];
 extern const char fr_stmt_server_schedulers[];
 
 /* Ready-made phases of run files, with $(TABLE) and the like in them (sql/phases). */

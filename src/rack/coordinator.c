@@ -349,25 +349,40 @@ static void on_stop_signal(uv_signal_t *handle, int number)
  * ----------------------------------------------------------------------------------------------
  */
 
+static int64_t retried_tasks(const struct coordinator *c)
+{
+    int64_t n = 0;
+    size_t i;
+    json_t *task;
+
+    json_array_foreach(c->result->tasks, i, task) n +=
+        fr_ipc_number(task, "attempts", 1) > 1 ? 1 : 0;
+    return n;
+}
+
 static void draw(struct coordinator *c)
 {
-    struct fr_view_worker *workers = calloc(c->child_count, sizeof *workers);
-    struct fr_view_totals totals = {.tasks_known = c->tasks_known};
+    struct fr_picture_worker *workers = calloc(c->child_count, sizeof *workers);
+    struct fr_picture p = {.title = c->load != NULL ? "load" : c->title,
+                           .count = c->child_count,
+                           .tasks_known =
+                               c->load != NULL ? (int64_t)c->task_count : c->tasks_known};
     struct fr_result_totals done;
 
     if (workers == NULL)
         return;
     fr_result_totals(c->result, &done);
-    totals.tasks_done = done.done;
-    totals.tasks_failed = done.failed;
-    totals.rows = done.rows;
-    totals.bytes = done.bytes_read;
-    totals.rejected = done.rejected;
-    totals.elapsed_ms = c->started ? fr_clock_ms() - c->run_started_ms : 0;
+    p.tasks_done = done.done;
+    p.tasks_failed = done.failed;
+    p.tasks_retried = retried_tasks(c);
+    p.rows = done.rows;
+    p.bytes = done.bytes_read;
+    p.rejected = done.rejected;
+    p.elapsed_ms = c->started ? fr_clock_ms() - c->run_started_ms : 0;
     for (size_t i = 0; i < c->child_count; i++) {
         const struct child *child = &c->children[i];
 
-        workers[i] = (struct fr_view_worker){
+        workers[i] = (struct fr_picture_worker){
             .name = child->name,
             .state = child_state_text(child->state),
             .source = child->source == NULL ? "" : child->source,
@@ -376,11 +391,11 @@ static void draw(struct coordinator *c)
             .bytes = child->bytes,
             .source_bytes = child->source_bytes,
         };
-        totals.rows += child->rows;
-        totals.bytes += child->bytes;
-        totals.rejected += child->rejected;
+        p.rows += child->rows;
+        p.bytes += child->bytes;
+        p.rejected += child->rejected;
     }
-    fr_view_draw(c->view, workers, c->child_count, &totals);
+    fr_view_draw(c->view, &p, workers);
     free(workers);
 }
 
@@ -619,7 +634,7 @@ fr_status fr_rack_run(const struct fr_rack *rack, struct fr_result *result,
     signal(SIGPIPE, SIG_IGN);
     fr_secret_protect_process();
     fr_settings_host_name(s, c.host, sizeof c.host);
-    c.view = fr_view_new(s->quiet || s->json);
+    c.view = fr_view_new(STDERR_FILENO, s->quiet || s->json, s->verbose);
     st = load != NULL ? dispatch_init(&c, err) : run_open(&c, err);
     if (st == FR_OK)
         st = monitor_init(&c, err);

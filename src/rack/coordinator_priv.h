@@ -81,6 +81,7 @@ struct coordinator {
     struct fr_control *control;
     char host[65];
     int64_t run_id;
+    char title[32]; /* "run 12" */
     uv_loop_t loop;
     uv_signal_t sigint, sigterm, sighup;
     uv_poll_t ends; /* of workers */

@@ -195,17 +195,19 @@ static void put_counts(struct line *l, const struct fr_picture *p)
     put(l, "%lld", (long long)p->tasks_done);
     if (p->tasks_known > 0)
         put(l, " of %lld", (long long)p->tasks_known);
-    put(l, " tasks  %s rows  %s rows/s  %.1f MB/s",
+    put_text(l, " tasks");
+    if (p->tasks_failed > 0) {
+        put_style(l, RED);
+        put(l, "  %lld failed", (long long)p->tasks_failed);
+        put_style(l, PLAIN);
+    }
+    put(l, "  %s rows  %s rows/s  %.1f MB/s",
         fr_num_grouped((uint64_t)(p->rows > 0 ? p->rows : 0), rows, sizeof rows),
         short_count(p->rows_per_s, rate), p->bytes_per_s / 1e6);
     if (p->rejected > 0)
         put(l, "  %lld rejected", (long long)p->rejected);
     if (p->tasks_retried > 0)
         put(l, "  %lld retried", (long long)p->tasks_retried);
-    put_style(l, RED);
-    if (p->tasks_failed > 0)
-        put(l, "  %lld failed", (long long)p->tasks_failed);
-    put_style(l, PLAIN);
 }
 
 void fr_picture_totals(const struct fr_picture *p, struct fr_buf *out)

@@ -42,6 +42,7 @@ fr_status run_open(struct coordinator *c, struct fr_err *err)
         c->joined = true;
         c->settings->no_start = true; /* its start flag is another's to raise */
         c->run_id = c->result->run_id = c->settings->run_id;
+        snprintf(c->title, sizeof c->title, "run %lld", (long long)c->run_id);
         return fr_run_is_started(c->control, c->run_id, &started, err);
     }
     if (c->rack->look != NULL) {
@@ -57,6 +58,7 @@ fr_status run_open(struct coordinator *c, struct fr_err *err)
                       &c->run_id, err);
     free(text);
     c->result->run_id = c->run_id;
+    snprintf(c->title, sizeof c->title, "run %lld", (long long)c->run_id);
     return st;
 }
 

@@ -1,10 +1,7 @@
 #include "rack/view.h"
 
-#include "base/buf.h"
 #include "base/clock.h"
-#include "base/num.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -14,31 +11,47 @@ enum {
     TERMINAL_MS = 250,
     PLAIN_MS = 2000,
     MAX_PICTURE_BYTES = 1 << 20,
-    BAR_CELLS = 16,
     DEFAULT_COLUMNS = 80,
-    MIN_COLUMNS = 40,
-    NAME_CELLS = 24
+    DEFAULT_LINES = 24,
+    MIN_COLUMNS = 20,
+    MIN_LINES = 4,
+    RATE_MS = 1000 /* a rate is of this much time, at least */
+};
+
+/* What a worker had done when its rate was last found. */
+struct before {
+    int64_t rows, bytes;
+    double rows_per_s, bytes_per_s;
 };
 
 struct fr_view {
-    bool quiet;
-    bool terminal;
+    int fd;
+    bool quiet, verbose, terminal, color;
     size_t drawn_lines;
-    int64_t *rows_before; /* per worker, for rates */
+    struct before *before; /* per worker, and of the whole at the end */
     size_t known_workers;
-    uint64_t drawn_ms;
+    uint64_t rated_ms; /* 0 = never */
 };
 
-struct fr_view *fr_view_new(bool quiet)
+static bool is_set(const char *variable)
+{
+    const char *value = getenv(variable);
+
+    return value != NULL && value[0] != '\0';
+}
+
+struct fr_view *fr_view_new(int fd, bool quiet, bool verbose)
 {
     struct fr_view *v = calloc(1, sizeof *v);
     const char *term = getenv("TERM");
 
     if (v == NULL)
         return NULL;
+    v->fd = fd;
     v->quiet = quiet;
-    v->terminal = isatty(STDERR_FILENO) && term != NULL && strcmp(term, "dumb") != 0;
-    v->drawn_ms = fr_clock_ms();
+    v->verbose = verbose;
+    v->terminal = isatty(fd) && term != NULL && strcmp(term, "dumb") != 0;
+    v->color = v->terminal && !is_set("NO_COLOR"); /* no-color.org */
     return v;
 }
 
@@ -46,7 +59,7 @@ void fr_view_free(struct fr_view **vp)
 {
     if (vp == NULL || *vp == NULL)
         return;
-    free((*vp)->rows_before);
+    free((*vp)->before);
     free(*vp);
     *vp = NULL;
 }
@@ -56,156 +69,137 @@ unsigned fr_view_interval_ms(const struct fr_view *v)
     return v != NULL && v->terminal ? TERMINAL_MS : PLAIN_MS;
 }
 
+bool fr_view_is_terminal(const struct fr_view *v)
+{
+    return v != NULL && v->terminal;
+}
+
 void fr_view_interrupt(struct fr_view *v)
 {
     if (v != NULL)
         v->drawn_lines = 0;
 }
 
-static void window_size(size_t *columns, size_t *lines)
+static struct fr_picture_size window_of(const struct fr_view *v)
 {
+    struct fr_picture_size size = {DEFAULT_COLUMNS, DEFAULT_LINES, v->color};
     struct winsize w;
 
-    *columns = DEFAULT_COLUMNS;
-    *lines = 24;
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &w) != 0)
-        return;
-    if (w.ws_col >= MIN_COLUMNS)
-        *columns = w.ws_col;
-    if (w.ws_row > 4)
-        *lines = w.ws_row;
-}
-
-/* The end of a path says more than its start. */
-static const char *short_name(const char *source)
-{
-    const char *slash = strrchr(source, '/');
-    const char *name = slash == NULL ? source : slash + 1;
-    size_t n = strlen(name);
-
-    return n > NAME_CELLS ? name + n - NAME_CELLS : name;
-}
-
-static void add_bar(struct fr_buf *b, const struct fr_view_worker *w)
-{
-    int cells = 0;
-
-    if (w->source_bytes > 0)
-        cells =
-            (int)(w->bytes >= w->source_bytes ? BAR_CELLS
-                                              : w->bytes * BAR_CELLS / w->source_bytes);
-    fr_buf_add_byte(b, '[');
-    for (int i = 0; i < BAR_CELLS; i++)
-        fr_buf_add_byte(b, i < cells ? '#' : '.');
-    fr_buf_add_byte(b, ']');
-}
-
-static void add_worker(struct fr_buf *b, const struct fr_view_worker *w,
-                       double rows_per_s)
-{
-    char rows[32], scheduler[16] = "-";
-
-    if (w->scheduler_id >= 0)
-        snprintf(scheduler, sizeof scheduler, "%d", w->scheduler_id);
-    fr_buf_printf(b, "%-6s sched %-3s %-8s", w->name, scheduler, w->state);
-    if (w->source[0] == '\0')
-        return;
-    fr_buf_add_byte(b, ' ');
-    add_bar(b, w);
-    fr_buf_printf(b, " %s %s rows %.0f/s", short_name(w->source),
-                  fr_num_grouped((uint64_t)w->rows, rows, sizeof rows), rows_per_s);
-}
-
-static void add_totals(struct fr_buf *b, const struct fr_view_totals *t,
-                       double rows_per_s)
-{
-    char rows[32];
-
-    fr_buf_printf(b, "%.1f s  %lld", (double)t->elapsed_ms / 1000.0,
-                  (long long)t->tasks_done);
-    if (t->tasks_known > 0)
-        fr_buf_printf(b, " of %lld", (long long)t->tasks_known);
-    fr_buf_printf(b, " tasks  %s rows  %.0f rows/s  %.1f MB",
-                  fr_num_grouped((uint64_t)t->rows, rows, sizeof rows), rows_per_s,
-                  (double)t->bytes / 1e6);
-    if (t->rejected > 0)
-        fr_buf_printf(b, "  %lld rejected", (long long)t->rejected);
-    if (t->tasks_failed > 0)
-        fr_buf_printf(b, "  %lld failed", (long long)t->tasks_failed);
-}
-
-/* End a line: cut to the window on a terminal, where what stood there before is wiped. */
-static void end_line(const struct fr_view *v, struct fr_buf *b, size_t start,
-                     size_t columns)
-{
-    if (v->terminal && b->len - start >= columns) {
-        b->len = start + columns - 1;
-        b->data[b->len] = '\0';
+    if (ioctl(v->fd, TIOCGWINSZ, &w) == 0 && w.ws_col > 0 && w.ws_row > 0) {
+        size.columns = w.ws_col > MIN_COLUMNS ? w.ws_col : MIN_COLUMNS;
+        size.lines = w.ws_row > MIN_LINES ? w.ws_row : MIN_LINES;
     }
-    fr_buf_add_str(b, v->terminal ? "\x1b[K\n" : "\n");
+    return size;
 }
+
+/* ---- rates ---- */
 
 static bool remember(struct fr_view *v, size_t count)
 {
-    int64_t *grown;
+    struct before *grown;
 
-    if (count <= v->known_workers)
+    if (v->before != NULL && count <= v->known_workers)
         return true;
-    grown = realloc(v->rows_before, count * sizeof *grown);
+    grown = calloc(count + 1, sizeof *grown);
     if (grown == NULL)
         return false;
-    for (size_t i = v->known_workers; i < count; i++)
-        grown[i] = 0;
-    v->rows_before = grown;
+    if (v->before != NULL) {
+        memcpy(grown, v->before, v->known_workers * sizeof *grown);
+        grown[count] = v->before[v->known_workers];
+    }
+    free(v->before);
+    v->before = grown;
     v->known_workers = count;
     return true;
 }
 
-void fr_view_draw(struct fr_view *v, const struct fr_view_worker *workers, size_t count,
-                  const struct fr_view_totals *totals)
+static double per_second(int64_t after, int64_t before, double seconds)
 {
-    struct fr_buf b;
-    size_t columns, lines, shown;
+    return after > before && seconds > 0 ? (double)(after - before) / seconds : 0;
+}
+
+static void find_rate(struct before *b, int64_t rows, int64_t bytes, double seconds)
+{
+    /* a new task begins at nothing */
+    if (rows < b->rows || bytes < b->bytes)
+        b->rows = b->bytes = 0;
+    b->rows_per_s = per_second(rows, b->rows, seconds);
+    b->bytes_per_s = per_second(bytes, b->bytes, seconds);
+    b->rows = rows;
+    b->bytes = bytes;
+}
+
+static void find_rates(struct fr_view *v, struct fr_picture *p,
+                       struct fr_picture_worker *workers)
+{
     uint64_t now = fr_clock_ms();
-    double seconds;
-    double all = totals->elapsed_ms > 0
-                     ? (double)totals->rows * 1000.0 / (double)totals->elapsed_ms
-                     : 0;
+    struct before *all = &v->before[v->known_workers];
+    bool is_due = v->rated_ms == 0 || now - v->rated_ms >= RATE_MS;
+    double seconds = v->rated_ms == 0 ? 0 : (double)(now - v->rated_ms) / 1000;
 
-    if (v == NULL || v->quiet || !remember(v, count))
-        return;
-    seconds = (double)(now - v->drawn_ms) / 1000.0;
-    window_size(&columns, &lines);
-    shown = v->terminal && count + 2 > lines ? lines - 3 : count;
+    if (is_due) {
+        v->rated_ms = now;
+        find_rate(all, p->rows, p->bytes, seconds);
+    }
+    for (size_t i = 0; i < p->count; i++) {
+        struct before *b = &v->before[i];
+
+        if (is_due)
+            find_rate(b, workers[i].rows, workers[i].bytes, seconds);
+        workers[i].rows_per_s = b->rows_per_s;
+        workers[i].bytes_per_s = b->bytes_per_s;
+    }
+    p->rows_per_s = all->rows_per_s;
+    p->bytes_per_s = all->bytes_per_s;
+}
+
+/* ---- drawing ---- */
+
+static void draw_on_terminal(struct fr_view *v, const struct fr_picture *p)
+{
+    struct fr_picture_size size = window_of(v);
+    size_t lines;
+    struct fr_buf b;
+
     fr_buf_init(&b, MAX_PICTURE_BYTES);
-    if (v->terminal && v->drawn_lines > 0)
-        fr_buf_printf(&b, "\x1b[%zuA", v->drawn_lines);
-    for (size_t i = 0; i < count; i++) {
-        int64_t moved = workers[i].rows - v->rows_before[i];
-        size_t start = b.len;
-
-        v->rows_before[i] = workers[i].rows;
-        if (i >= shown)
-            continue;
-        add_worker(&b, &workers[i],
-                   moved > 0 && seconds > 0 ? (double)moved / seconds : 0);
-        end_line(v, &b, start, columns);
-    }
-    if (shown < count) {
-        size_t start = b.len;
-
-        fr_buf_printf(&b, "... and %zu more workers", count - shown);
-        end_line(v, &b, start, columns);
-    }
-    {
-        size_t start = b.len;
-
-        add_totals(&b, totals, all);
-        end_line(v, &b, start, columns);
-    }
-    v->drawn_lines = shown + (shown < count ? 2 : 1);
-    v->drawn_ms = now;
-    /* a view that cannot be written is no reason to stop a load */
-    (void)!write(STDERR_FILENO, fr_buf_text(&b), b.len);
+    /* up to where the last picture began; a window that became smaller has scrolled it */
+    if (v->drawn_lines > 0)
+        fr_buf_printf(&b, "\x1b[%zuA\r",
+                      v->drawn_lines < size.lines ? v->drawn_lines : size.lines - 1);
+    lines = fr_picture_draw(p, &size, "\x1b[K\n", &b);
+    fr_buf_add_str(&b, "\x1b[J");
+    v->drawn_lines = lines;
+    /* in one write, so that no half picture is seen; one that cannot be written is no
+     * reason to stop a load */
+    (void)!write(v->fd, fr_buf_text(&b), b.len);
     fr_buf_free(&b);
+}
+
+static void draw_plain(struct fr_view *v, struct fr_picture *p)
+{
+    struct fr_picture_size any = {DEFAULT_COLUMNS + 40, 0, false};
+    struct fr_buf b;
+
+    fr_buf_init(&b, MAX_PICTURE_BYTES);
+    if (v->verbose) {
+        (void)fr_picture_draw(p, &any, "\n", &b);
+    } else {
+        fr_picture_totals(p, &b);
+        fr_buf_add_byte(&b, '\n');
+    }
+    (void)!write(v->fd, fr_buf_text(&b), b.len);
+    fr_buf_free(&b);
+}
+
+void fr_view_draw(struct fr_view *v, struct fr_picture *p,
+                  struct fr_picture_worker *workers)
+{
+    if (v == NULL || v->quiet || !remember(v, p->count))
+        return;
+    p->workers = workers;
+    find_rates(v, p, workers);
+    if (v->terminal)
+        draw_on_terminal(v, p);
+    else
+        draw_plain(v, p);
 }

@@ -30,9 +30,9 @@ class Terminal:
     def interrupt(self):
         self.tmux("send-keys", "C-c")
 
-    def screen(self, colors=False):
-        """Its lines; with colors: escape sequences and all."""
-        return self.tmux("capture-pane", "-p", *(["-e"] if colors else [])).split("\n")
+    def screen(self, colors=False, history=0):
+        """Its lines, and so many that have scrolled out of it; with colors: escape sequences and all."""
+        return self.tmux("capture-pane", "-p", "-S", str(-history), *(["-e"] if colors else [])).split("\n")
 
     def wait_for(self, what, seconds=30):
         """The screen once `what` is on it, or what(screen) is true."""
