@@ -56,6 +56,7 @@ SQL_STATEMENT_FILES = \
 	sql/statements/run_held.sql \
 	sql/statements/blocked_requests.sql \
 	sql/statements/blocking_session.sql \
+	sql/statements/blocking_session_short.sql \
 	sql/statements/session_is_seen.sql \
 	sql/statements/queue_tasks.sql \
 	sql/statements/active_tasks.sql \

@@ -47,6 +47,7 @@ extern const char fr_stmt_guard_tempdb[];
 extern const char fr_stmt_run_held[];
 extern const char fr_stmt_blocked_requests[];
 extern const char fr_stmt_blocking_session[];
+extern const char fr_stmt_blocking_session_short[];
 extern const char fr_stmt_session_is_seen[];
 extern const char fr_stmt_queue_tasks[];
 extern const char fr_stmt_active_tasks[];

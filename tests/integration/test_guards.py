@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Guards and throttles: --rate, --pause-when, --block-warn."""
-import os, signal, subprocess, sys, time
+import os, signal, subprocess, sys, threading, time
 from rack import *
 
 MIB = 1 << 20
@@ -250,8 +250,8 @@ def few_rights(r):
     return dict(r.env(), FULLRACK_USER="few", FULLRACK_PASSWORD="Few-Rights-1")
 
 
-def load_as_few(r, *args):
-    p = subprocess.run([os.path.join(BUILD, "fullrack"), "load", "-S", r.address, "-d", "t"] + list(args), env=few_rights(r),
+def load_as_few(r, *args, env=None):
+    p = subprocess.run([os.path.join(BUILD, "fullrack"), "load", "-S", r.address, "-d", "t"] + list(args), env=env or few_rights(r),
                        capture_output=True, text=True, timeout=60)
     equal(p.returncode, 0, "exit status (%s)" % p.stderr)
     return p.stderr
@@ -318,7 +318,6 @@ def test_what_the_blocker_runs(r):
         with r.connect("t") as db:
             db.cursor().execute("BEGIN TRANSACTION INSERT INTO dbo.other VALUES (2, 'mine') WAITFOR DELAY '00:00:06' ROLLBACK")
         done.append(True)
-    import threading
     t = threading.Thread(target=work)
     t.start()
     wait_until("it has the lock", 10, lambda: r.sql("SELECT session_id FROM sys.dm_exec_requests WHERE command = 'WAITFOR'"))
@@ -344,6 +343,24 @@ def test_block_warn_off(r):
     err = load.communicate(timeout=60)[1]
     check(load.returncode == 0 and "waited" not in err, "nothing is said", err)
     other.close()
+
+
+def test_block_warn_with_few_rights(r):
+    """VIEW SERVER PERFORMANCE STATE of 2022 shows all but what a session that sleeps ran last."""
+    table(r)
+    path, n = rows_file(r, "few.txt", 0.1)
+    env = few_rights(r)
+    r.sql("GRANT VIEW SERVER PERFORMANCE STATE TO few", "")
+    other, spid = blocker(r, "INSERT INTO dbo.other VALUES (1, 'x')")
+    threading.Timer(5, other.rollback).start()
+    try:
+        err = load_as_few(r, "dbo.t", path, "--block-warn", "1", env=env)
+    finally:
+        r.sql("REVOKE VIEW SERVER PERFORMANCE STATE FROM few", "")
+        other.close()
+    line = [l for l in err.splitlines() if "waited" in l]
+    check(len(line) == 1 and "session %d of sa, pymssql" % spid in line[0] and "sleeps with an open transaction" in line[0], "who", err)
+    check("INSERT" not in line[0], "not what", line)
 
 
 def test_block_warn_without_rights(r):

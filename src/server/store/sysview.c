@@ -92,8 +92,11 @@ int32_t sysview_object_id(const struct sysview *v)
 
 enum permission sysview_permission(const struct sysview *v, enum perm_class *where)
 {
-    *where = (v->flags & VIEW_OF_SERVER) != 0 ? CLASS_SERVER : CLASS_DATABASE;
-    return (v->flags & VIEW_OF_SERVER) != 0     ? PERM_VIEW_SERVER_PERFORMANCE
+    bool of_server = (v->flags & (VIEW_OF_SERVER | VIEW_OF_SECURITY)) != 0;
+
+    *where = of_server ? CLASS_SERVER : CLASS_DATABASE;
+    return (v->flags & VIEW_OF_SECURITY) != 0   ? PERM_VIEW_SERVER_SECURITY
+           : (v->flags & VIEW_OF_SERVER) != 0   ? PERM_VIEW_SERVER_PERFORMANCE
            : (v->flags & VIEW_OF_DATABASE) != 0 ? PERM_VIEW_DATABASE_PERFORMANCE
                                                 : PERM_NONE;
 }

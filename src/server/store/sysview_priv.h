@@ -29,7 +29,8 @@ enum sysview_flags {
     VIEW_OF_SERVER = 1u << 1,   /* for who may VIEW SERVER PERFORMANCE STATE */
     VIEW_OF_DATABASE = 1u << 2, /* VIEW DATABASE PERFORMANCE STATE */
     VIEW_HIDES_ARGUMENTS =
-        1u << 3 /* of a function: what is given is no column; NULL gives no row */
+        1u << 3, /* of a function: what is given is no column; NULL gives no row */
+    VIEW_OF_SECURITY = 1u << 4 /* VIEW SERVER SECURITY STATE */
 };
 
 struct sysview {

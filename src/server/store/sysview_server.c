@@ -482,7 +482,7 @@ const struct sysview sysviews_server[] = {
      "protocol_version int?,encrypt_option nvarchar(40),auth_scheme nvarchar(40),"
      "node_affinity smallint,num_reads int?,num_writes int?,net_packet_size int?,"
      "client_net_address varchar(48)?,most_recent_sql_handle varbinary(64)?",
-     fill_connections, VIEW_LIVE | VIEW_OF_SERVER, 0},
+     fill_connections, VIEW_LIVE | VIEW_OF_SECURITY, 0},
     {"sys", "dm_exec_sql_text",
      "sql_handle varbinary(64),dbid smallint?,objectid int?,number smallint?,encrypted "
      "bit,text nvarchar(max)?",
