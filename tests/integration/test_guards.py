@@ -201,6 +201,28 @@ def test_stop_in_a_pause(r):
     other.close()
 
 
+def test_coordinator_killed_in_a_pause(r):
+    """Its workers give their tasks back, and the next run is not held by what it wrote."""
+    table(r)
+    r.fresh_control()
+    path, n = rows_file(r, "killed.txt", 4)
+    r.fullrack("add", "-q", "dbo.t", path, "-b", "1000")
+    other = Tempdb(r)
+    run = r.spawn("run", "--workers", "1", "--lease", "2", "--rate", "1M", "--pause-when", "tempdb>30%")
+    wait_until("rows are loaded", 20, lambda: count(r) > 0)
+    other.fill(24)
+    wait_until("the run pauses", 20, lambda: r.sql("SELECT 1 FROM dbo.run WHERE pause_reason IS NOT NULL", "fullrack"))
+    pids = workers_of(run.pid)
+    run.kill()
+    run.communicate()
+    wait_until("its workers end", 15, lambda: not any(os.path.exists("/proc/%d" % p) for p in pids))
+    check(0 < count(r) < n, "in the middle", count(r))
+    other.close()
+    r.fullrack("run", "-q", "--workers", "1", "--pause-when", "tempdb>30%")
+    equal(count(r), n, "rows")
+    equal(r.sql("SELECT COUNT(DISTINCT id) FROM dbo.t"), [(n,)], "each once")
+
+
 def test_lone_workers_obey_the_run(r):
     """A worker of another host has no pipe to the coordinator; it looks at the run's row.  A hold that is not said again ends."""
     table(r)
