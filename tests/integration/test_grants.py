@@ -108,6 +108,18 @@ def test_loads_without_a_queue(r):
     r.sql("REVOKE ALTER, SELECT, INSERT ON SCHEMA::dbo TO fullrack_loader; REVOKE CREATE TABLE TO fullrack_loader")
 
 
+def test_a_ledger_of_another_name(r):
+    prepare(r)
+    r.sql("CREATE SCHEMA etl")
+    f = files(r)
+    refused(r, "loader", ["the ledger is not there"], "load", "--ledger-table", "etl.heads", "dbo.t", f[0])
+    r.fullrack("init", "--grants", "--ledger-table", "etl.heads")
+    as_role(r, "loader", "load", "--ledger-table", "etl.heads", "dbo.t", f[0])
+    r.sql("GRANT ALTER ON dbo.t TO fullrack_loader")
+    as_role(r, "loader", "load", "--truncate", "--ledger-table", "etl.heads", "dbo.t", f[1])
+    equal((count(r), r.sql("SELECT COUNT(*) FROM etl.heads"), r.sql("SELECT COUNT(*) FROM etl.heads_truncation")), (100, [(2,)], [(1,)]), "rows, heads, marks")
+
+
 def test_staged_loads(r):
     prepare(r)
     r.sql("GRANT ALTER, SELECT, INSERT ON SCHEMA::dbo TO fullrack_loader; GRANT CREATE TABLE TO fullrack_loader; GRANT ALTER ON SCHEMA::dbo TO fullrack_operator")
@@ -120,6 +132,19 @@ def test_staged_loads(r):
     as_role(r, "operator", "cancel", "--all")
     as_role(r, "operator", "purge", "--older-than", "0")
     equal((states(r), count(r)), ([], 400), "in the end")
+
+
+def test_a_run_file_needs_both(r):
+    prepare(r)
+    path = r.file("p.json", json.dumps({"tables": [{"name": "dbo.t", "files": files(r), "after": "SELECT COUNT(*) FROM $(TABLE)"}], "again": True}))
+    refused(r, "loader", ["fullrack_operator is needed"], "run", "--file", path)
+    refused(r, "viewer", ["fullrack_operator is needed"], "run", "--file", path)
+    equal((states(r), r.sql("SELECT COUNT(*) FROM dbo.job", "fullrack")), ([], [(0,)]), "nothing is queued of what was refused")
+    for database in ("t", "fullrack"):
+        r.sql("ALTER ROLE fullrack_operator ADD MEMBER l_loader", database)
+    as_role(r, "loader", "run", "--file", path, "--workers", "3")
+    equal((states(r), count(r)), (["done"] * 5, 400), "four loads and a phase")
+    as_role(r, "viewer", "report")
 
 
 def test_undo(r):
