@@ -92,6 +92,21 @@ BEGIN
           AND EXISTS (SELECT 1 FROM dbo.work_group_need AS n JOIN dbo.work_group AS e ON e.group_id = n.needs_group_id
                       WHERE n.group_id = g.group_id AND e.target_table = g.target_table AND e.state IN ('waiting', 'open'));
         SET @woken = @@ROWCOUNT;
+        /* a bring-in that nobody has begun waits again for a load that begins anew */
+        UPDATE q SET state = 'waiting'
+        FROM dbo.work_queue AS q JOIN dbo.work_group AS g ON g.group_id = q.group_id
+        WHERE g.job_id = @job_id AND g.role = 'bring-in' AND g.state = 'open' AND q.state = 'ready'
+          AND EXISTS (SELECT 1 FROM dbo.work_group_need AS n JOIN dbo.work_group AS e ON e.group_id = n.needs_group_id
+                      WHERE n.group_id = g.group_id AND e.state IN ('waiting', 'open'));
+        UPDATE p SET step = 0
+        FROM dbo.work_pending AS p JOIN dbo.work_group AS g ON g.group_id = p.group_id JOIN dbo.work_queue AS q ON q.task_id = p.task_id
+        WHERE g.job_id = @job_id AND g.role = 'bring-in' AND g.state = 'open' AND q.state = 'waiting';
+        UPDATE g SET state = 'waiting'
+        FROM dbo.work_group AS g
+        WHERE g.job_id = @job_id AND g.role = 'bring-in' AND g.state = 'open'
+          AND EXISTS (SELECT 1 FROM dbo.work_queue AS q WHERE q.group_id = g.group_id AND q.state = 'waiting')
+          AND EXISTS (SELECT 1 FROM dbo.work_group_need AS n JOIN dbo.work_group AS e ON e.group_id = n.needs_group_id
+                      WHERE n.group_id = g.group_id AND e.state IN ('waiting', 'open'));
         /* how the table ends is open again */
         UPDATE g SET state = 'waiting', blocked_by = NULL
         FROM dbo.work_group AS g

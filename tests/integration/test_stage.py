@@ -213,6 +213,27 @@ def test_reset_before_the_bring_in_begins_anew(rack):
     rack.fullrack("verify", "-q")
 
 
+def test_reset_between_the_loads_and_the_bring_in(rack):
+    """The bring-in, which may begin already, waits for the load again."""
+    fresh(rack)
+    rack.fullrack("add", "dbo.t", rack.file("a.tsv", rows_of(30)), rack.file("b.tsv", rows_of(30, 101)), "--stage", "-q")
+    rack.sql("UPDATE dbo.work_queue SET not_before = '20990101' WHERE kind = 'bring_in'", "fullrack")
+    run = rack.spawn("run", "--workers", "1", "-q")
+    wait_until("the loads are done", 30, lambda: queue(rack, "state") == [("done",), ("done",), ("ready",)])
+    run.send_signal(signal.SIGINT)
+    run.wait(30)
+    rack.fullrack("reset", str(queue(rack, "task_id")[1][0]), "-q")
+    equal(queue(rack, "state"), [("done",), ("ready",), ("waiting",)], "queue")
+    equal(len(stages(rack)), 1, "stage tables")
+    rack.fullrack("verify", "-q")
+    rack.sql("UPDATE dbo.work_queue SET not_before = SYSUTCDATETIME()", "fullrack")
+    rack.fullrack("run", "--workers", "2", "-q")
+    equal(queue(rack, "state, attempts"), [("done", 1), ("done", 1), ("done", 1)], "queue")
+    equal(count(rack), (60, 60), "rows")
+    equal(stages(rack), [], "stage tables")
+    rack.fullrack("verify", "-q")
+
+
 def test_cancel_and_purge_drop_what_was_staged(rack):
     fresh(rack)
     rack.fullrack("add", "dbo.t", rack.file("a.tsv", rows_of(50)), rack.file("b.tsv", "x\ty\n"), "--stage", "-q")
