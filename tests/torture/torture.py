@@ -129,10 +129,15 @@ class Scenario:
         order = [t["source"] for t in doc["tasks"]]
         equal(list(dict.fromkeys(order)), [f.path for f in self.files], "tasks in the order given")
 
+    def guards(self):
+        """What looks at the server, or holds workers back, while all else breaks."""
+        return self.rng.choice([[], [], ["--rate", "2M"],
+                                ["--block-warn", "1", "--pause-when", "tempdb>90%,log>90%,send-queue>1G"]])
+
     def start_run(self):
         p = self.rack.spawn("run", "--workers", str(self.rng.randint(1, 4)), "--lease", str(self.lease), "-q",
                             "--retry-for", "60", "--login-timeout", "5", "--statement-timeout", "20", "--host-name",
-                            self.rng.choice(["alpha", "alpha", "beta"]))
+                            self.rng.choice(["alpha", "alpha", "beta"]), *self.guards())
         self.runs.append(p)
         return p
 
