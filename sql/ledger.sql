@@ -59,3 +59,7 @@ CREATE TABLE dbo.fullrack_staging (
     CONSTRAINT pk_fullrack_staging PRIMARY KEY (stage_group, load_id, range_start)
 );
 GO
+/* For those that are not dropped yet, of many that were. */
+IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.fullrack_staging') AND name = N'ix_fullrack_staging_dropped')
+CREATE INDEX ix_fullrack_staging_dropped ON dbo.fullrack_staging (dropped_at);
+GO
