@@ -207,7 +207,11 @@ CREATE PROCEDURE dbo.sp_end_work
     @scheduler_id int,
     @engine varchar(8),
     @accepted bit OUTPUT,
-    @messages nvarchar(2000) = NULL
+    @messages nvarchar(2000) = NULL,
+    @read_ms bigint = NULL,
+    @send_ms bigint = NULL,
+    @answer_ms bigint = NULL,
+    @rate_ms bigint = NULL
 AS
 BEGIN
     SET NOCOUNT ON;
@@ -241,6 +245,10 @@ BEGIN
         scheduler_id = @scheduler_id,
         engine = @engine,
         messages = @messages,
+        read_ms = @read_ms,
+        send_ms = @send_ms,
+        answer_ms = @answer_ms,
+        rate_ms = @rate_ms,
         lease_until = NULL,
         last_error = NULL
     WHERE task_id = @task_id AND lease_token = @lease_token AND state IN ('active', 'done');

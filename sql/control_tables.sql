@@ -294,6 +294,10 @@ IF OBJECT_ID(N'dbo.ck_work_group_roles', N'C') IS NULL
 ALTER TABLE dbo.work_group ADD CONSTRAINT ck_work_group_roles
     CHECK (role IN ('before', 'load', 'bring-in', 'after', 'on-failure', 'finally'));
 GO
+/* What the loading thread waited for: the source, the connection, the ends of batches, --rate. */
+IF COL_LENGTH(N'dbo.work_queue', N'read_ms') IS NULL
+ALTER TABLE dbo.work_queue ADD read_ms bigint NULL, send_ms bigint NULL, answer_ms bigint NULL, rate_ms bigint NULL;
+GO
 /* A look at a run's figures is written in several calls, each of which may be repeated. */
 IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.sample') AND name = N'ix_sample_time')
 CREATE INDEX ix_sample_time ON dbo.sample (run_id, taken_at, subject, name);

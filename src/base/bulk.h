@@ -162,6 +162,9 @@ struct fr_bulk_ops {
     void (*commit)(struct fr_bulk *b, const unsigned char *end);
     /* End the stream; *rows: what the server says it copied.  Frees b in every case. */
     fr_status (*finish)(struct fr_bulk *b, int64_t *rows, struct fr_err *err);
+    /* Nanoseconds that sending waited for the connection so far; NULL: the engine cannot
+     * tell. */
+    uint64_t (*waited_ns)(const struct fr_bulk *b);
     /* Give up: frees b; the session is lost afterwards when rows were under way. */
     void (*abandon)(struct fr_bulk *b);
 };

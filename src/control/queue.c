@@ -339,6 +339,10 @@ fr_status fr_queue_end(struct fr_control *c, const struct fr_task *t,
         fr_sql_in_text("@engine", r->engine),
         fr_sql_out("@accepted", FR_SQL_BIT),
         fr_sql_in_text("@messages", r->messages),
+        fr_sql_in_or_null("@read_ms", FR_SQL_BIGINT, r->read_ms),
+        fr_sql_in_or_null("@send_ms", FR_SQL_BIGINT, r->send_ms),
+        fr_sql_in_or_null("@answer_ms", FR_SQL_BIGINT, r->answer_ms),
+        fr_sql_in_or_null("@rate_ms", FR_SQL_BIGINT, r->rate_ms),
     };
     fr_status st = control_call(c, "dbo.sp_end_work", params, COUNT_OF(params), err);
 

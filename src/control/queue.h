@@ -74,6 +74,7 @@ struct fr_task_result {
     int64_t server_cpu_ms, server_reads, server_writes,
         server_logical_reads; /* -1 = unknown */
     int64_t client_cpu_ms;
+    int64_t read_ms, send_ms, answer_ms, rate_ms; /* waited; -1 = unknown */
     int64_t scheduler_moves;
     int spid, scheduler_id;
     const char *login_time; /* NULL = unknown */

@@ -57,12 +57,21 @@ fr_status loader_begin_bulk(struct loader *l, struct fr_err *err)
     return st == FR_OK ? fr_plan_begin_copy(l->plan, l->bulk, err) : st;
 }
 
+/* What the bulk copy that ends now has sent, and how long it waited for that. */
+static void note_sent(struct loader *l)
+{
+    l->sent_before += l->bulk->bytes_sent;
+    l->knows_send = l->bulk->ops->waited_ns != NULL;
+    if (l->knows_send)
+        l->send_ns += l->bulk->ops->waited_ns(l->bulk);
+}
+
 /* Leave nothing of an unfinished batch: roll back where the connection still can, else
  * let go of it. */
 void loader_drop_batch(struct loader *l)
 {
     if (l->bulk != NULL) {
-        l->sent_before += l->bulk->bytes_sent;
+        note_sent(l);
         l->bulk->ops->abandon(l->bulk);
         l->bulk = NULL;
     }
@@ -81,15 +90,13 @@ void loader_drop_batch(struct loader *l)
 static fr_status finish_bulk(struct loader *l, struct fr_err *err)
 {
     int64_t copied = 0;
-    uint64_t sent;
     fr_status st;
 
     if (l->bulk == NULL)
         return FR_OK;
-    sent = l->bulk->bytes_sent;
+    note_sent(l);
     st = l->bulk->ops->finish(l->bulk, &copied, err);
     l->bulk = NULL;
-    l->sent_before += sent;
     if (st != FR_OK)
         return st;
     if (copied != l->batch_rows) {
@@ -147,6 +154,7 @@ fr_status loader_wait_while_held(struct loader *l, struct fr_err *err)
 /* End the batch here: everything up to l->offset becomes durable, or none of it. */
 fr_status loader_commit_batch(struct loader *l, bool last, struct fr_err *err)
 {
+    uint64_t since_ns = fr_clock_ns();
     fr_status st;
 
     l->now.next_offset = (int64_t)l->offset;
@@ -165,6 +173,7 @@ fr_status loader_commit_batch(struct loader *l, bool last, struct fr_err *err)
         st = fr_ledger_step(*l->session, &l->job->key, &l->head, &l->now, err);
     else if (st == FR_OK && l->in_transaction)
         st = fr_sql_run(*l->session, "COMMIT TRANSACTION", NULL, NULL, err);
+    l->answer_ns += fr_clock_ns() - since_ns;
     if (st != FR_OK) {
         char row[LOADER_ROW_BYTES];
 

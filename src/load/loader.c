@@ -15,7 +15,8 @@
 enum {
     AUTO_BATCH_BYTES = 64 << 20,
     AUTO_BATCH_ROWS = 1048576,
-    WINDOW_SLACK_BYTES = 16 << 20
+    WINDOW_SLACK_BYTES = 16 << 20,
+    NS_PER_MS = 1000000
 };
 
 bool loader_must_stop(const struct loader *l, enum fr_stop level)
@@ -232,7 +233,11 @@ static void fill_result(struct loader *l, uint64_t cpu_before, uint64_t started_
                         ? l->head.next_offset - l->job->key.range_start
                         : 0;
     r->bytes_sent = (int64_t)l->sent_before;
-    r->client_cpu_ms = (int64_t)((fr_clock_process_cpu_ns() - cpu_before) / 1000000);
+    r->read_ms = (int64_t)(l->read_ns / NS_PER_MS);
+    r->send_ms = l->knows_send ? (int64_t)(l->send_ns / NS_PER_MS) : -1;
+    r->answer_ms = (int64_t)(l->answer_ns / NS_PER_MS);
+    r->rate_ms = (int64_t)(l->rate_ns / NS_PER_MS);
+    r->client_cpu_ms = (int64_t)((fr_clock_process_cpu_ns() - cpu_before) / NS_PER_MS);
     r->duration_ms = (int64_t)(fr_clock_ms() - started_ms);
     r->scheduler_id = atomic_load(&l->job->progress->scheduler_id);
     r->scheduler_moves = atomic_load(&l->job->progress->scheduler_moves);

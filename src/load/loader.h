@@ -83,6 +83,8 @@ struct fr_load_result {
     int64_t server_cpu_ms, server_reads, server_writes,
         server_logical_reads; /* -1 = not to be had */
     int64_t client_cpu_ms;
+    /* what the loading thread waited for (stats/pace.h); send_ms -1 = not to be had */
+    int64_t read_ms, send_ms, answer_ms, rate_ms;
     int64_t duration_ms;
     bool can_retry; /* the source can be read again */
     int spid;

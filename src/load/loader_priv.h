@@ -40,7 +40,9 @@ struct loader {
     struct fr_bulk *bulk; /* open bulk copy of this batch */
     int64_t batch_rows;
     uint64_t batch_start;
-    uint64_t sent_before;   /* bytes sent by finished bulk copies */
+    uint64_t sent_before; /* bytes sent by finished bulk copies */
+    uint64_t read_ns, send_ns, answer_ns, rate_ns; /* waited */
+    bool knows_send;                               /* the engine tells */
     int64_t trimmed_before; /* values trimmed by earlier attempts */
     int64_t limit_rows;     /* of a batch, 0 = none */
     uint64_t limit_bytes;

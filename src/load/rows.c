@@ -24,24 +24,27 @@ enum {
 static void keep_rate(struct loader *l, size_t bytes)
 {
     struct fr_throttle *t = l->job->throttle;
-    uint64_t ns;
+    uint64_t since_ns = fr_clock_ns(), ns;
 
-    fr_throttle_charge(t, bytes, fr_clock_ns());
+    fr_throttle_charge(t, bytes, since_ns);
     while ((ns = fr_throttle_wait_ns(t, fr_clock_ns())) >= THROTTLE_LEAST_NS &&
            !loader_must_stop(l, FR_STOP_AT_BATCH)) {
         uint64_t ms = ns / 1000000;
 
         fr_sleep_ms(ms < THROTTLE_STEP_MS ? ms : THROTTLE_STEP_MS);
     }
+    l->rate_ns += fr_clock_ns() - since_ns;
 }
 
 static fr_status read_more(struct loader *l, struct fr_reader *reader, struct fr_err *err)
 {
     size_t before = fr_reader_window(reader)->n;
+    uint64_t since_ns = fr_clock_ns();
     fr_status st;
 
     atomic_store_explicit(&l->job->progress->reading, 1, memory_order_relaxed);
     st = fr_reader_more(reader, err);
+    l->read_ns += fr_clock_ns() - since_ns;
     atomic_store_explicit(&l->job->progress->reading, 0, memory_order_relaxed);
     if (st == FR_OK && l->job->throttle != NULL)
         keep_rate(l, fr_reader_window(reader)->n - before);

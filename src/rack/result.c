@@ -2,8 +2,11 @@
 
 #include "base/num.h"
 #include "rack/ipc.h"
+#include "stats/pace.h"
 
 #include <string.h>
+
+enum { PACE_LEAST_MS = 1000 };
 
 fr_status fr_result_init(struct fr_result *r, struct fr_err *err)
 {
@@ -198,6 +201,33 @@ void fr_result_print_formats(const json_t *tasks, FILE *out)
     }
 }
 
+/* Of the loads, over all workers. */
+static void print_pace(const struct fr_result *r, FILE *out)
+{
+    struct fr_pace p = {0};
+    struct fr_pace_verdict verdict;
+    size_t i;
+    json_t *task;
+
+    json_array_foreach(r->tasks, i, task)
+    {
+        if (strcmp(fr_ipc_text(task, "kind"), "load") != 0)
+            continue;
+        p.busy_ms += (double)fr_ipc_number(task, "duration_ms", 0);
+        p.client_cpu_ms += (double)fr_ipc_number(task, "client_cpu_ms", 0);
+        p.server_cpu_ms += (double)fr_ipc_number(task, "server_cpu_ms", 0);
+        p.read_ms += (double)fr_ipc_number(task, "read_ms", 0);
+        p.send_ms += (double)fr_ipc_number(task, "send_ms", 0);
+        p.answer_ms += (double)fr_ipc_number(task, "answer_ms", 0);
+        p.rate_ms += (double)fr_ipc_number(task, "rate_ms", 0);
+    }
+    /* of less there is nothing to say */
+    if (p.busy_ms < PACE_LEAST_MS)
+        return;
+    fr_pace_judge(&p, &verdict);
+    fprintf(out, "%s\n%s\n", verdict.sentence, verdict.next);
+}
+
 void fr_result_print(const struct fr_result *r, FILE *out)
 {
     struct fr_result_totals t;
@@ -251,6 +281,7 @@ void fr_result_print(const struct fr_result *r, FILE *out)
     if (r->start_skew_ms >= 0)
         fprintf(out, ", start skew %lld ms", (long long)r->start_skew_ms);
     fprintf(out, "\n");
+    print_pace(r, out);
     fr_result_print_formats(r->tasks, out);
     json_array_foreach(r->tasks, i, task)
     {
@@ -281,16 +312,17 @@ static json_t *public_task(json_t *task)
         const char *key;
         bool counts; /* 0 where nobody counted, else null */
     } keys[] = {
-        {"task_id", false},       {"load_id", false},        {"kind", false},
-        {"source", false},        {"range_start", true},     {"range_end", false},
-        {"split_why", false},     {"table", false},          {"state", false},
-        {"rows", true},           {"rejected", true},        {"skipped", true},
-        {"trimmed_values", true}, {"bytes_read", true},      {"bytes_sent", true},
-        {"duration_ms", false},   {"client_cpu_ms", false},  {"server_cpu_ms", false},
-        {"scheduler_id", false},  {"scheduler_moves", true}, {"spid", false},
-        {"attempts", true},       {"format", false},         {"engine", false},
-        {"engine_why", false},    {"encrypted", false},      {"messages", false},
-        {"error", false},
+        {"task_id", false},       {"load_id", false},      {"kind", false},
+        {"source", false},        {"range_start", true},   {"range_end", false},
+        {"split_why", false},     {"table", false},        {"state", false},
+        {"rows", true},           {"rejected", true},      {"skipped", true},
+        {"trimmed_values", true}, {"bytes_read", true},    {"bytes_sent", true},
+        {"read_ms", false},       {"send_ms", false},      {"answer_ms", false},
+        {"rate_ms", false},       {"duration_ms", false},  {"client_cpu_ms", false},
+        {"server_cpu_ms", false}, {"scheduler_id", false}, {"scheduler_moves", true},
+        {"spid", false},          {"attempts", true},      {"format", false},
+        {"engine", false},        {"engine_why", false},   {"encrypted", false},
+        {"messages", false},      {"error", false},
     };
     json_t *out = json_object();
 

@@ -177,6 +177,10 @@ static json_t *task_json(const struct worker *w, const struct fr_task *t,
     json_object_set_new(m, "bytes_sent", json_integer(r->bytes_sent));
     json_object_set_new(m, "duration_ms", json_integer(r->duration_ms));
     json_object_set_new(m, "client_cpu_ms", json_integer(r->client_cpu_ms));
+    json_object_set_new(m, "read_ms", json_integer(r->read_ms));
+    json_object_set_new(m, "send_ms", number_or_null(r->send_ms));
+    json_object_set_new(m, "answer_ms", json_integer(r->answer_ms));
+    json_object_set_new(m, "rate_ms", json_integer(r->rate_ms));
     json_object_set_new(m, "server_cpu_ms", number_or_null(r->server_cpu_ms));
     json_object_set_new(m, "scheduler_id", number_or_null(r->scheduler_id));
     json_object_set_new(m, "scheduler_moves", json_integer(r->scheduler_moves));
@@ -215,6 +219,10 @@ static fr_status end_in_queue(struct worker *w, const struct fr_task *task,
         .server_writes = r->server_writes,
         .server_logical_reads = r->server_logical_reads,
         .client_cpu_ms = r->client_cpu_ms,
+        .read_ms = r->read_ms,
+        .send_ms = r->send_ms,
+        .answer_ms = r->answer_ms,
+        .rate_ms = r->rate_ms,
         .scheduler_moves = r->scheduler_moves,
         .spid = r->spid,
         .scheduler_id = r->scheduler_id,

@@ -1,5 +1,7 @@
 #include "report/document.h"
 
+#include "stats/pace.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -415,60 +417,29 @@ static json_t *make_counters(const json_t *samples, const struct counter_pair *p
 
 /* ---- what the load waited for ---- */
 
-/* Parts of the tasks' time from which on a CPU counts as busy, and a wait as what counts.
- */
-#define IS_BUSY 0.7
-#define WAITS_MUCH 0.2
-
-/*
- * From what was measured alone: CPU of the clients against the time they worked, CPU of
- * the server's sessions likewise, and the server's waits.
- */
-static json_t *make_bottleneck(const json_t *totals, const json_t *waits)
+static json_t *make_bottleneck(const json_t *tasks, const json_t *waits)
 {
-    double busy_ms = fr_report_real(totals, "duration_ms", 0);
-    double client =
-        busy_ms > 0 ? fr_report_real(totals, "client_cpu_ms", 0) / busy_ms : 0;
-    double server =
-        busy_ms > 0 ? fr_report_real(totals, "server_cpu_ms", 0) / busy_ms : 0;
     const json_t *wait = json_array_get(waits, 0);
-    const char *sentence, *next;
-    char text[300];
+    struct fr_pace p = {.wait = json_string_value(json_object_get(wait, "name")),
+                        .wait_ms = fr_report_real(wait, "wait_ms", 0)};
+    struct fr_pace_verdict verdict;
+    size_t i;
+    json_t *task;
 
-    if (busy_ms <= 0)
-        return json_pack("{s:s, s:s}", "sentence", "No task took any time.", "next", "");
-    if (client >= IS_BUSY) {
-        sentence = "The clients' CPUs set the pace";
-        next =
-            "More workers on more CPUs, or a second host; --engine wire takes less CPU "
-            "than bcp; unpacking (.gz) costs most where it is done.";
-    } else if (server >= IS_BUSY) {
-        sentence = "The server's CPUs set the pace";
-        next = "More schedulers (rows of scheduler_use); no indexes, triggers and "
-               "compression on the target while it is loaded.";
-    } else if (strcmp(fr_report_text(wait, "name"), "ASYNC_NETWORK_IO") == 0 &&
-               fr_report_real(wait, "wait_ms", 0) > busy_ms * WAITS_MUCH) {
-        sentence = "The server waited for rows";
-        next = "Neither its CPUs nor the clients' are busy: reading the files, the "
-               "network or "
-               "--rate sets the pace. More workers, and files on more disks.";
-    } else if (fr_report_real(wait, "wait_ms", 0) > busy_ms * WAITS_MUCH) {
-        sentence = "The server's waits set the pace";
-        next = "`fullrack waits` and `fullrack vfs` say what it waits for and where: log "
-               "(WRITELOG), pages (PAGEIOLATCH, PAGELATCH), locks (LCK).";
-    } else {
-        sentence = "Neither side's CPU was busy most of the time";
-        next =
-            "What is left, and not measured apart: reading the files, the network, the "
-            "server's disks (`fullrack vfs`). More workers, while there are schedulers.";
+    json_array_foreach(tasks, i, task)
+    {
+        if (!is_load(task))
+            continue;
+        p.busy_ms += fr_report_real(task, "duration_ms", 0);
+        p.client_cpu_ms += fr_report_real(task, "client_cpu_ms", 0);
+        p.server_cpu_ms += fr_report_real(task, "server_cpu_ms", 0);
+        p.read_ms += fr_report_real(task, "read_ms", 0);
+        p.send_ms += fr_report_real(task, "send_ms", 0);
+        p.answer_ms += fr_report_real(task, "answer_ms", 0);
+        p.rate_ms += fr_report_real(task, "rate_ms", 0);
     }
-    snprintf(text, sizeof text,
-             "%s: of the time that tasks took, the client's CPU was busy %.0f %%, the "
-             "server's sessions %.0f %%%s%s.",
-             sentence, client * 100, server * 100,
-             wait == NULL ? "" : "; the longest wait was ",
-             wait == NULL ? "" : fr_report_text(wait, "name"));
-    return json_pack("{s:s, s:s}", "sentence", text, "next", next);
+    fr_pace_judge(&p, &verdict);
+    return json_pack("{s:s, s:s}", "sentence", verdict.sentence, "next", verdict.next);
 }
 
 json_t *fr_report_document(const json_t *facts)
@@ -486,7 +457,7 @@ json_t *fr_report_document(const json_t *facts)
 
     json_object_set_new(doc, "run", make_run(facts, s));
     json_object_set_new(doc, "totals", totals);
-    json_object_set_new(doc, "bottleneck", make_bottleneck(totals, wait_rows));
+    json_object_set_new(doc, "bottleneck", make_bottleneck(tasks, wait_rows));
     json_object_set_new(doc, "throughput", make_throughput(facts, tasks, s));
     json_object_set_new(doc, "schedulers", make_schedulers(tasks));
     json_object_set(doc, "workers", json_object_get(facts, "workers"));

@@ -20,7 +20,8 @@ static enum form form_of(const char *column)
         "attempts",      "spid",          "scheduler_id", "scheduler_moves",
         "duration_ms",   "rows_skipped",  "bytes_sent",   "trimmed_values",
         "batches",       "client_cpu_ms", "server_reads", "server_cpu_ms",
-        "server_writes", "client_cpu_id", "pin_attempts"};
+        "server_writes", "client_cpu_id", "pin_attempts", "read_ms",
+        "send_ms",       "answer_ms",     "rate_ms"};
     static const char *const times[] = {"created_at", "start_time", "end_time",
                                         "armed_at",   "last_seen",  "now_at",
                                         "taken_at"};

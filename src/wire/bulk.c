@@ -28,6 +28,7 @@ struct wire_copy {
     struct fr_bulk bulk; /* first */
     struct fr_sql *sql;
     struct wire *wire;
+    uint64_t waited_before_ns;   /* by the connection, for other messages */
     struct wire_out *out;        /* NULL until the first row opens the stream */
     struct wire_column *sent;    /* the columns of the stream, in column_id order */
     const struct fr_cell **from; /* per column of the stream */
@@ -299,6 +300,7 @@ static fr_status wire_begin_copy(struct fr_sql *s, const struct fr_bulk_target *
     fr_buf_init(&c->metadata, MAX_STATEMENT_BYTES);
     c->sql = s;
     c->wire = wire_of(s);
+    c->waited_before_ns = wire_waited_ns(c->wire);
     c->bulk.ops = &wire_copy_ops;
     c->bulk.columns = t->column_count;
     c->bulk.direct_mark = TOKEN_ROW;
@@ -521,12 +523,20 @@ static void wire_abandon(struct fr_bulk *b)
     copy_free(c);
 }
 
+static uint64_t copy_waited_ns(const struct fr_bulk *b)
+{
+    const struct wire_copy *c = (const struct wire_copy *)b;
+
+    return wire_waited_ns(c->wire) - c->waited_before_ns;
+}
+
 static const struct fr_bulk_ops wire_copy_ops = {.grow = wire_grow,
                                                  .send = wire_send,
                                                  .room = wire_row_room,
                                                  .encode = wire_encode_cell,
                                                  .commit = wire_commit_row,
                                                  .finish = wire_finish,
+                                                 .waited_ns = copy_waited_ns,
                                                  .abandon = wire_abandon};
 
 const struct fr_bulk_engine fr_wire_engine = {

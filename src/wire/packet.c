@@ -26,6 +26,11 @@ uint64_t wire_bytes_sent(const struct wire *w)
     return w->bytes_sent;
 }
 
+uint64_t wire_waited_ns(const struct wire *w)
+{
+    return w->waited_ns;
+}
+
 const unsigned char *wire_collation(const struct wire *w)
 {
     return w->collation;
@@ -125,8 +130,13 @@ static bool write_failed(struct wire *w)
 {
     int why = errno;
 
-    if (why == EAGAIN)
-        return !wait_for_room(w);
+    if (why == EAGAIN) {
+        uint64_t since_ns = fr_clock_ns();
+        bool has_room = wait_for_room(w);
+
+        w->waited_ns += fr_clock_ns() - since_ns;
+        return !has_room;
+    }
     /* a server that refused and hung up has most often said why */
     if (listen_to_server(w)) {
         w->os_error = why;

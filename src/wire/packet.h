@@ -116,6 +116,8 @@ void wire_lose(struct wire *w);
 
 /* Payload bytes given to the link so far, headers not counted. */
 uint64_t wire_bytes_sent(const struct wire *w);
+/* Nanoseconds that sending waited for the link. */
+uint64_t wire_waited_ns(const struct wire *w);
 
 /* The server's collation as five bytes of TYPE_INFO (MS-TDS 2.2.5.1.2). */
 const unsigned char *wire_collation(const struct wire *w);

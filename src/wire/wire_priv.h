@@ -40,6 +40,7 @@ struct wire {
     uint8_t packet_number;
     uint32_t packet_bytes;
     uint64_t bytes_sent;
+    uint64_t waited_ns; /* until the link took what was to be sent */
     bool is_sending;
 
     unsigned char *raw; /* owned, WIRE_RAW_BYTES: as it came */

@@ -162,6 +162,27 @@ def test_sample_files(r):
     check("--sample-file" in r.err, "said", r.err)
 
 
+def test_what_sets_the_pace(r):
+    """Said at the end of a run and in its report, by what its tasks waited for."""
+    run, _ = sampled_run(r)
+    out = r.fullrack("report")
+    check("--rate set the pace: of the tasks' time the client's CPU was busy" in out and "waiting to send" in out, "the report", out)
+    waits = r.sql("SELECT SUM(rate_ms), SUM(read_ms), SUM(send_ms), SUM(answer_ms), SUM(duration_ms) FROM dbo.work_queue", "fullrack")[0]
+    check(waits[0] > waits[4] / 2 and all(0 <= w <= waits[4] for w in waits[:4]), "what they waited for", waits)
+    # a pipe that is written slowly
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v varchar(50) NULL)")
+    fifo = os.path.join(r.dir, "slow")
+    os.mkfifo(fifo)
+    p = subprocess.Popen(r.command("load", "dbo.t", fifo, "--format", "csv"), env=r.env(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    with open(fifo, "w") as f:
+        for k in range(8):
+            f.write("%d,x\n" % k)
+            f.flush()
+            time.sleep(0.2)
+    out = p.communicate(timeout=60)[0]
+    check("Reading the files set the pace" in out, "a slow source", out)
+
+
 def test_no_samples_where_none_are_wanted(r):
     run, sums = sampled_run(r, "--sample", "0")
     equal(sums, {}, "samples")

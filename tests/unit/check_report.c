@@ -2,6 +2,7 @@
 #include "report/document.h"
 #include "report/gather.h"
 #include "report/html.h"
+#include "stats/pace.h"
 #include "support/suite.h"
 
 #include <check.h>
@@ -125,31 +126,49 @@ START_TEST(test_spread_samples)
 }
 END_TEST
 
+/* busy 10 s: client, server, read, send, answer, rate; the server's wait; what it begins
+ * with */
 static const struct {
-    int client_cpu_ms, server_cpu_ms;
-    double wait_ms;
-    const char *wait, *begins;
-} bottlenecks[] = {{8000, 9000, 0, "X", "The clients' CPUs set the pace"},
-                   {1000, 9000, 0, "X", "The server's CPUs set the pace"},
-                   {1000, 1000, 5000, "X", "The server's waits set the pace"},
-                   {1000, 1000, 100, "X", "Neither side's CPU was busy"},
-                   {1000, 1000, 5000, "ASYNC_NETWORK_IO", "The server waited for rows"}};
+    struct fr_pace p;
+    const char *begins;
+} paces[] = {
+    {{10000, 8000, 9000, 100, 100, 100, 0, NULL, 0}, "The clients' CPUs set the pace"},
+    {{10000, 1000, 9000, 100, 5000, 100, 0, NULL, 0}, "The server's CPUs set the pace"},
+    {{10000, 1000, 1000, 6000, 100, 100, 0, NULL, 0}, "Reading the files set the pace"},
+    {{10000, 1000, 1000, 100, 6000, 100, 0, NULL, 0}, "The server, or the network to it"},
+    {{10000, 1000, 1000, 100, 100, 6000, 0, NULL, 0}, "The ends of batches set the pace"},
+    {{10000, 1000, 1000, 100, 100, 100, 6000, NULL, 0}, "--rate set the pace"},
+    {{10000, 1000, 1000, 100, -1, 100, 0, "WRITELOG", 5000},
+     "The server's waits set the"},
+    {{10000, 1000, 1000, 100, -1, 100, 0, "ASYNC_NETWORK_IO", 5000},
+     "The server waited for"},
+    {{10000, 1000, 1000, 100, -1, 100, 0, NULL, 0}, "Nothing was busy most of the time"},
+    {{0, 0, 0, 0, 0, 0, 0, NULL, 0}, "No task took any time"},
+};
+
+START_TEST(test_pace)
+{
+    struct fr_pace_verdict v;
+
+    fr_pace_judge(&paces[_i].p, &v);
+    ck_assert_msg(strncmp(v.sentence, paces[_i].begins, strlen(paces[_i].begins)) == 0,
+                  "%s", v.sentence);
+    ck_assert_uint_lt(strlen(v.sentence), FR_PACE_TEXT_BYTES);
+    /* what was not measured is not spoken of */
+    ck_assert_int_eq(strstr(v.sentence, "to send") == NULL,
+                     paces[_i].p.send_ms < 0 || paces[_i].p.busy_ms <= 0);
+}
+END_TEST
 
 START_TEST(test_bottleneck)
 {
     json_t *t = task(1, 0, 10000, 4000, "w1"), *facts, *doc;
-    const char *sentence;
 
-    json_object_set_new(t, "client_cpu_ms", json_integer(bottlenecks[_i].client_cpu_ms));
-    json_object_set_new(t, "server_cpu_ms", json_integer(bottlenecks[_i].server_cpu_ms));
-    facts = facts_of(json_pack("[o]", t),
-                     json_pack("[o]", sample("wait_ms", bottlenecks[_i].wait, -1,
-                                             bottlenecks[_i].wait_ms)));
+    json_object_set_new(t, "answer_ms", json_integer(7000));
+    facts = facts_of(json_pack("[o]", t), json_array());
     doc = fr_report_document(facts);
-    sentence = fr_report_text(json_object_get(doc, "bottleneck"), "sentence");
-    ck_assert_msg(
-        strncmp(sentence, bottlenecks[_i].begins, strlen(bottlenecks[_i].begins)) == 0,
-        "%s", sentence);
+    ck_assert_ptr_nonnull(strstr(
+        fr_report_text(json_object_get(doc, "bottleneck"), "sentence"), "batches 70 %"));
     json_decref(doc);
     json_decref(facts);
 }
@@ -186,7 +205,8 @@ int main(void)
     tcase_add_loop_test(tc, test_times, 0, COUNT_OF(times));
     tcase_add_test(tc, test_spread_tasks);
     tcase_add_test(tc, test_spread_samples);
-    tcase_add_loop_test(tc, test_bottleneck, 0, COUNT_OF(bottlenecks));
+    tcase_add_loop_test(tc, test_pace, 0, COUNT_OF(paces));
+    tcase_add_test(tc, test_bottleneck);
     tcase_add_test(tc, test_empty_run);
     suite_add_tcase(s, tc);
     return suite_run(s);

@@ -1,0 +1,2 @@
+libfrclient_a_SOURCES += \
+	src/stats/pace.c src/stats/pace.h
