@@ -162,6 +162,29 @@ def test_sample_files(r):
     check("--sample-file" in r.err, "said", r.err)
 
 
+def test_samples_without_the_right(r):
+    """What the login may not see is said once, and the run goes on; its own rows are sampled all the same."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v varchar(50) NULL)")
+    r.fresh_control()
+    r.sql("DELETE FROM dbo.sample", "fullrack")
+    r.sql("CREATE LOGIN owner_alone WITH PASSWORD = 'Owner-1-Owner'", "")
+    for database in ("t", "fullrack"):
+        r.sql("CREATE USER owner_alone FOR LOGIN owner_alone", database)
+        r.sql("ALTER ROLE db_owner ADD MEMBER owner_alone", database)
+    f = r.file("s.csv", "".join("%d,value %d\n" % (k, k) for k in range(40000)))
+    r.fullrack("add", "dbo.t", f, "--format", "csv", "-q")
+    command = r.command("run", "--workers", "1", "--sample", "1", "--rate", "150K", "--pin", "off")
+    command[command.index("sa")] = "owner_alone"
+    p = subprocess.run(command, env=dict(r.env(), FULLRACK_PASSWORD="Owner-1-Owner"), capture_output=True, text=True, timeout=120)
+    equal(p.returncode, 0, "exit status (%s)" % p.stderr)
+    for what in ("waits", "latches", "files"):
+        equal(p.stderr.count("without samples of the server's " + what), 1, "said once: " + what)
+    check("VIEW SERVER STATE" in p.stderr, "the right is named", p.stderr)
+    sums = dict(r.sql("SELECT subject, SUM(value) FROM dbo.sample GROUP BY subject", "fullrack"))
+    equal(sums["rows"], 40000, "rows")
+    check("wait_ms" not in sums and r.sql("SELECT COUNT(DISTINCT taken_at) FROM dbo.sample", "fullrack")[0][0] > 2, "several looks", sums)
+
+
 def test_what_sets_the_pace(r):
     """Said at the end of a run and in its report, by what its tasks waited for."""
     run, _ = sampled_run(r)
