@@ -241,6 +241,7 @@ bool direct_set_otherwise(const struct fr_direct *d, const struct direct_column 
 {
     struct fr_cell *cell = &bulk->cells[c->index];
 
+    cell->pieces = NULL; /* of a row before that was not taken here */
     if (v.is_raw && !direct_unquote(d, &v.p, &v.n))
         return false;
     switch (emptiness_of(c, &v)) {

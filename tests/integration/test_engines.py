@@ -366,6 +366,12 @@ def test_long_texts(r):
             rows = cur.fetchall()
         check(rows == [(1, a, b, "end"), (2, a, None, "end"), (3, "x", b, 'en"d')], "rows by the %s engine" % engine,
               [[len(v) if isinstance(v, str) else v for v in row] for row in rows])
+    short = [(i, "r\u00e1n %d" % i, "" if i % 3 else None, "end") for i in range(4, 40)]
+    path = r.file("short.csv", quoted[1] + "".join('%d,%s,%s,%s\n' % (i, x, "" if y is None else '""', z) for i, x, y, z in short))
+    for engine in ("wire", "bcp"):
+        r.sql("DELETE FROM dbo.t")
+        r.fullrack("load", "-q", "dbo.t", path, "--format", "csv", "--engine", engine)
+        equal(r.sql("SELECT id, a, b, c FROM dbo.t WHERE id > 3 ORDER BY id"), short, "short ones behind a long one by the %s engine" % engine)
     bad = quoted[0].encode().replace(b"80000 ", b"8\xff000 ")
     r.fullrack("load", "-q", "dbo.t", r.file("bad.csv", bad), "--format", "csv", exit=1)
     check("column a" in r.err and "UTF-8" in r.err, "message", r.err[-600:])
