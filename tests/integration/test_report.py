@@ -118,6 +118,18 @@ def test_compare_and_wrong_use(r):
     check("no run has been made" in r.err, "nothing yet", r.err)
 
 
+def test_queue_in_the_target_database(r):
+    """Its tables have a schema of their own there; samples and report find them."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v varchar(50) NULL)")
+    r.fullrack("init", "--control-database", "t", "-q")
+    f = r.file("own.csv", "".join("%d,value %d\n" % (k, k) for k in range(20000)))
+    r.fullrack("add", "--control-database", "t", "dbo.t", f, "--format", "csv", "-q")
+    r.fullrack("run", "--control-database", "t", "--workers", "1", "--sample", "1", "--rate", "200K", "-q")
+    doc = json.loads(r.fullrack("report", "--control-database", "t", "--json"))
+    check(doc["run"]["rows_loaded"] == 20000 and doc["throughput"]["is_sampled"], "the report", doc["run"])
+    equal(r.sql("SELECT SUM(value) FROM fullrack.sample WHERE subject = 'rows'"), [(20000.0,)], "samples")
+
+
 def test_many_workers_and_tasks(r):
     """96 workers, 10,000 tasks: below 5 MB."""
     r.fresh_control()
