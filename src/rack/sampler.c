@@ -15,6 +15,9 @@
 /* Names of one subject in a look: those with the most. */
 enum { MAX_NAMES = 40, KINDS = 3, MAX_SAID_BYTES = 4096 };
 
+/* What is no change since the look before. */
+#define LEVEL_SUBJECT "scheduler_tasks"
+
 /* A kind of the server's counters, and under which subjects its columns are kept. */
 static const struct {
     const struct fr_reading_kind *kind;
@@ -232,8 +235,7 @@ static fr_status take_scheduler(void *ctx, const struct fr_sql_row *row,
     (void)err;
     for (size_t i = 1; i < row->columns; i++)
         if (strcmp(row->names[i], "current_tasks_count") == 0 && row->values[i] != NULL)
-            add(ctx, "scheduler_tasks", row->values[0],
-                strtoll(row->values[i], NULL, 10));
+            add(ctx, LEVEL_SUBJECT, row->values[0], strtoll(row->values[i], NULL, 10));
     return FR_OK;
 }
 
@@ -261,18 +263,35 @@ static void look_at_server(struct sampler *s)
 
 /* ---- writing ---- */
 
-static int by_subject(const void *a, const void *b)
+static const char *text_at(const json_t *figure, size_t i)
 {
-    json_t *x = *(json_t *const *)a, *y = *(json_t *const *)b;
-
-    return strcmp(json_string_value(json_array_get(x, 0)),
-                  json_string_value(json_array_get(y, 0)));
+    return json_string_value(json_array_get(figure, i));
 }
 
-/* Figures of one subject lie together afterwards. */
+static int by_name(const void *a, const void *b)
+{
+    const json_t *x = *(json_t *const *)a, *y = *(json_t *const *)b;
+    int order = strcmp(text_at(x, 0), text_at(y, 0));
+
+    return order != 0 ? order : strcmp(text_at(x, 1), text_at(y, 1));
+}
+
+/* Figures of an earlier look, which could not be written: what is a change is added up,
+ * of a level the higher one counts. */
+static void join_figure(json_t *to, const json_t *from)
+{
+    int64_t a = json_integer_value(json_array_get(to, 2));
+    int64_t b = json_integer_value(json_array_get(from, 2));
+    bool is_level = strcmp(text_at(to, 0), LEVEL_SUBJECT) == 0;
+
+    json_array_set_new(to, 2, json_integer(!is_level ? a + b : a > b ? a : b));
+}
+
+/* Figures of one subject lie together afterwards, and each name has one: however long
+ * nothing can be written, no more are kept than there are names. */
 static void sort_pending(struct sampler *s)
 {
-    size_t n = json_array_size(s->pending);
+    size_t n = json_array_size(s->pending), kept = 0;
     json_t **all = calloc(n + 1, sizeof *all), *sorted = json_array();
 
     if (all == NULL || sorted == NULL) {
@@ -282,8 +301,14 @@ static void sort_pending(struct sampler *s)
     }
     for (size_t i = 0; i < n; i++)
         all[i] = json_array_get(s->pending, i);
-    qsort(all, n, sizeof(json_t *), by_subject);
-    for (size_t i = 0; i < n; i++)
+    qsort(all, n, sizeof(json_t *), by_name);
+    for (size_t i = 0; i < n; i++) {
+        if (kept > 0 && by_name(&all[kept - 1], &all[i]) == 0)
+            join_figure(all[kept - 1], all[i]);
+        else
+            all[kept++] = all[i];
+    }
+    for (size_t i = 0; i < kept; i++)
         json_array_append(sorted, all[i]);
     free((void *)all);
     json_decref(s->pending);
@@ -298,45 +323,45 @@ static size_t fill_call(const struct sampler *s, size_t at, struct fr_samples *c
     memset(call->names, 0, sizeof call->names);
     for (; n < FR_SAMPLES_PER_CALL && at + n < json_array_size(s->pending); n++) {
         json_t *item = json_array_get(s->pending, at + n);
-        const char *subject = json_string_value(json_array_get(item, 0));
+        const char *subject = text_at(item, 0);
 
         if (n > 0 && strcmp(subject, call->subject) != 0)
             break;
         call->subject = subject;
-        call->names[n] = json_string_value(json_array_get(item, 1));
+        call->names[n] = text_at(item, 1);
         call->values[n] = json_integer_value(json_array_get(item, 2));
     }
     return n;
 }
 
-static fr_status write_to_control(struct sampler *s, const char *moment,
+/* *written: how many figures were, also where not all could be. */
+static fr_status write_to_control(struct sampler *s, const char *moment, size_t *written,
                                   struct fr_err *err)
 {
     struct fr_samples call = {.run_id = s->c->run_id};
     fr_status st = FR_OK;
 
     snprintf(call.taken_at, sizeof call.taken_at, "%s", moment);
-    for (size_t at = 0; st == FR_OK && at < json_array_size(s->pending);) {
-        size_t n = fill_call(s, at, &call);
+    for (*written = 0; *written < json_array_size(s->pending);) {
+        size_t n = fill_call(s, *written, &call);
 
         st = fr_run_add_samples(s->c->control, &call, err);
-        at += n;
+        if (st != FR_OK)
+            break;
+        *written += n;
     }
     return st;
 }
 
-static void write_to_file(struct sampler *s, const char *moment)
+static void write_to_file(struct sampler *s, const char *moment, size_t count)
 {
-    size_t i;
-    json_t *item;
-
     if (s->file == NULL)
         return;
-    json_array_foreach(s->pending, i, item)
-    {
-        const char *name = json_string_value(json_array_get(item, 1));
+    for (size_t i = 0; i < count; i++) {
+        const json_t *item = json_array_get(s->pending, i);
+        const char *name = text_at(item, 1);
 
-        fprintf(s->file, "%s,%s,\"", moment, json_string_value(json_array_get(item, 0)));
+        fprintf(s->file, "%s,%s,\"", moment, text_at(item, 0));
         for (; *name != '\0'; name++)
             fprintf(s->file, *name == '"' ? "\"\"" : "%c", *name);
         fprintf(s->file, "\",%lld\n",
@@ -373,20 +398,23 @@ static void write_pending(struct sampler *s)
 {
     char moment[FR_MOMENT_BYTES];
     struct fr_err err = {0};
+    size_t written;
     fr_status st;
 
     sort_pending(s);
+    written = json_array_size(s->pending);
     st = moment_of(s, moment, &err);
     if (st == FR_OK && s->c->control != NULL)
-        st = write_to_control(s, moment, &err);
-    if (st != FR_OK) {
-        if (!s->write_failed)
-            fr_buf_printf(&s->said, "samples of the run: %s", err.text);
+        st = write_to_control(s, moment, &written, &err);
+    else if (st != FR_OK)
+        written = 0;
+    if (st != FR_OK && !s->write_failed) {
+        fr_buf_printf(&s->said, "samples of the run: %s", err.text);
         s->write_failed = true;
-        return;
     }
-    write_to_file(s, moment);
-    json_array_clear(s->pending);
+    write_to_file(s, moment, written);
+    for (size_t i = written; i-- > 0;)
+        json_array_remove(s->pending, i);
 }
 
 /* ---- the looks ---- */

@@ -105,18 +105,20 @@ def test_schedulers(r):
     equal(p.wait(30), 0, "the load")
 
 
-def sampled_run(r, *options, kill=False, exit=0):
+def sampled_run(r, *options, kill=False, exit=0, before=lambda: None, meanwhile=lambda: None):
     """A run of some seconds; returns (run's row, sums of its samples by subject)."""
     r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v varchar(50) NULL)")
     r.fresh_control()
     r.sql("DELETE FROM dbo.sample", "fullrack")
     files = [r.file("s%d.csv" % i, "".join("%d,value %d\n" % (k, k) for k in range(40000))) for i in range(12)]
     r.fullrack("add", "dbo.t", *files, "--format", "csv", "-b", "10000")
+    before()
     p = subprocess.Popen(r.command("run", "--workers", "3", "--sample", "1", "--rate", "2M", *options), env=r.env(), stdout=subprocess.PIPE,
                          stderr=subprocess.PIPE, text=True)
     if kill:
         wait_until("a worker has loaded something", 20, lambda: (r.sql("SELECT SUM(value) FROM dbo.sample WHERE subject = 'rows'", "fullrack")[0][0] or 0) > 0)
         os.kill(r.sql("SELECT TOP (1) pid FROM dbo.worker WHERE state = 'running'", "fullrack")[0][0], 9)
+    meanwhile()
     out, r.err = p.communicate(timeout=120)
     equal(p.returncode, exit, "exit status")
     run = r.sql("SELECT run_id, rows_loaded, bytes_read FROM dbo.run", "fullrack")[0]
@@ -141,6 +143,21 @@ def test_samples_of_a_run_whose_worker_is_killed(r):
     run, sums = sampled_run(r, kill=True)
     check("was ended by signal 9" in r.err, "killed", r.err)
     equal((run[1], sums["rows"], sums["bytes"]), (12 * 40000, run[1], run[2]), "sums")
+
+
+def test_samples_that_cannot_all_be_written(r):
+    """Those of one subject are refused for some looks: the others are not written twice, and nothing is missing in the end."""
+    script = open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../sql/control_procedures.sql")).read()
+    whole = script[script.index("CREATE PROCEDURE dbo.sp_add_samples"):].split("\nGO")[0]
+    refusing = whole.replace("SET NOCOUNT ON;", "SET NOCOUNT ON; IF @subject = 'rows' THROW 50000, N'not these', 1;")
+    make = lambda text: (r.sql("DROP PROCEDURE dbo.sp_add_samples", "fullrack"), r.sql(text, "fullrack"))
+    looks = lambda: r.sql("SELECT COUNT(DISTINCT taken_at) FROM dbo.sample WHERE subject = 'bytes'", "fullrack")[0][0]
+    try:
+        run, sums = sampled_run(r, before=lambda: make(refusing), meanwhile=lambda: (wait_until("looks", 20, lambda: looks() >= 2), make(whole)))
+    finally:
+        make(whole)
+    check("not these" in r.err, "said", r.err)
+    equal((sums["rows"], sums["bytes"]), run[1:], "sums")
 
 
 def test_sample_files(r):
