@@ -78,7 +78,7 @@ BEGIN
         start_time = NULL, end_time = NULL, duration_ms = NULL, rows_loaded = NULL, rows_rejected = NULL,
         rows_skipped = NULL, trimmed_values = NULL, bytes_read = NULL, bytes_sent = NULL, batches = NULL,
         server_cpu_ms = NULL, server_reads = NULL, server_writes = NULL, server_logical_reads = NULL,
-        client_cpu_ms = NULL, scheduler_moves = NULL, engine = NULL, last_error = NULL, messages = NULL, blocked_by = NULL
+        client_cpu_ms = NULL, read_ms = NULL, send_ms = NULL, answer_ms = NULL, rate_ms = NULL, scheduler_moves = NULL, engine = NULL, last_error = NULL, messages = NULL, blocked_by = NULL
     WHERE task_id = @task_id AND load_id = @load_id AND (@unclaimed = 0 OR epoch = 0);
     SET @changed = CASE WHEN @@ROWCOUNT = 1 THEN 1 ELSE 0 END;
     IF @is_awaited = 1

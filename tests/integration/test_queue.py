@@ -54,7 +54,9 @@ def test_reset_closes_the_old_head_and_begins_anew(rack):
     path = rack.file("r.tsv", rows_of(10))
     rack.fullrack("add", "dbo.t", path, "-q")
     rack.fullrack("run", "--workers", "1", "-q")
+    waits = "read_ms, answer_ms, rate_ms"
     old = queue(rack, "load_id, epoch")[0]
+    check(None not in queue(rack, waits)[0], "what it waited for is known", queue(rack, waits))
     rack.fullrack("reset", exit=2)
     check("--all" in rack.err, "reset wants to be told which", rack.err)
     rack.fullrack("reset", "--all")
@@ -62,6 +64,7 @@ def test_reset_closes_the_old_head_and_begins_anew(rack):
     new = queue(rack, "load_id, epoch, state, rows_loaded, attempts")[0]
     check(new[0] != old[0], "a new load id", old, new)
     equal(new[1:], (old[1], "ready", None, 0), "the epoch goes on, the figures are gone")
+    equal(queue(rack, waits), [(None, None, None)], "nor are there waits")
     rack.sql("DELETE FROM dbo.t")
     rack.fullrack("run", "--workers", "1", "-q")
     equal(count(rack), (10, 10), "rows")
