@@ -113,48 +113,56 @@ static void take_fact(struct fr_facts *f, const char *name, const char *value)
     }
 }
 
-/* A column of the clustered index, in its order; a key that is too long for us is not
- * known. */
-static fr_status take_key(struct fr_facts *f, const struct fr_sql_row *row,
-                          struct fr_err *err)
-{
-    bool descending = row->values[1] != NULL && strcmp(row->values[1], "1") == 0;
-    char quoted[QUOTED_BYTES];
-    size_t n = strlen(f->clustered_key);
-
-    if (row->values[0] == NULL || !fr_name_quote(row->values[0], quoted, sizeof quoted))
-        return fr_err_set(err, FR_EPROTO, "the columns of an index are not understood");
-    if (snprintf(f->clustered_key + n, sizeof f->clustered_key - n, "%s%s%s",
-                 n == 0 ? "" : ", ", quoted,
-                 descending ? " DESC" : "") >= (int)(sizeof f->clustered_key - n))
-        f->clustered_key[0] = '\0';
-    return FR_OK;
-}
-
-static fr_status take_facts(void *ctx, const struct fr_sql_row *row, struct fr_err *err)
-{
-    if (row->columns == 2 && strcmp(row->names[0], "key_column") == 0)
-        return take_key(ctx, row, err);
-    for (size_t i = 0; i < row->columns; i++)
-        if (row->values[i] != NULL)
-            take_fact(ctx, row->names[i], row->values[i]);
-    return FR_OK;
-}
-
 /* What is asked of one table. */
 struct question {
     struct fr_sql *session;
     struct fr_sql_param params[PARAMS];
     struct fr_facts *out;
     char *refused;
+    bool key_is_too_long;
 };
 
-static fr_status ask(const struct question *q, const char *sql, struct fr_err *err)
+/* A column of the clustered index, in its order; a key that is too long for us is not
+ * known. */
+static fr_status take_key(struct question *q, const struct fr_sql_row *row,
+                          struct fr_err *err)
+{
+    struct fr_facts *f = q->out;
+    bool descending = row->values[1] != NULL && strcmp(row->values[1], "1") == 0;
+    char quoted[QUOTED_BYTES];
+    size_t n = strlen(f->clustered_key);
+
+    if (row->values[0] == NULL || !fr_name_quote(row->values[0], quoted, sizeof quoted))
+        return fr_err_set(err, FR_EPROTO, "the columns of an index are not understood");
+    if (q->key_is_too_long)
+        return FR_OK;
+    if (snprintf(f->clustered_key + n, sizeof f->clustered_key - n, "%s%s%s",
+                 n == 0 ? "" : ", ", quoted,
+                 descending ? " DESC" : "") >= (int)(sizeof f->clustered_key - n)) {
+        f->clustered_key[0] = '\0';
+        q->key_is_too_long = true;
+    }
+    return FR_OK;
+}
+
+static fr_status take_facts(void *ctx, const struct fr_sql_row *row, struct fr_err *err)
+{
+    struct question *q = ctx;
+
+    if (row->columns == 2 && strcmp(row->names[0], "key_column") == 0)
+        return take_key(q, row, err);
+    for (size_t i = 0; i < row->columns; i++)
+        if (row->values[i] != NULL)
+            take_fact(q->out, row->names[i], row->values[i]);
+    return FR_OK;
+}
+
+static fr_status ask(struct question *q, const char *sql, struct fr_err *err)
 {
     struct fr_sql_param params[PARAMS];
 
     memcpy(params, q->params, sizeof params);
-    return fr_sql_run_params(q->session, sql, params, PARAMS, take_facts, q->out, err);
+    return fr_sql_run_params(q->session, sql, params, PARAMS, take_facts, q, err);
 }
 
 static const char *const parts[] = {fr_stmt_preflight_table, fr_stmt_preflight_key,
@@ -162,11 +170,17 @@ static const char *const parts[] = {fr_stmt_preflight_table, fr_stmt_preflight_k
 enum { PARTS = sizeof parts / sizeof parts[0] };
 
 /* Babelfish has not all of the views, and a right may be missing for one of them. */
-static fr_status ask_one_by_one(const struct question *q, size_t from, size_t to,
+static fr_status ask_one_by_one(struct question *q, size_t from, size_t to,
                                 struct fr_err *err)
 {
     for (size_t i = from; i < to; i++) {
-        fr_status st = ask(q, parts[i], err);
+        fr_status st;
+
+        if (parts[i] == fr_stmt_preflight_key) { /* the batch may have told of it */
+            q->out->clustered_key[0] = '\0';
+            q->key_is_too_long = false;
+        }
+        st = ask(q, parts[i], err);
 
         if (st == FR_EDB && !q->session->lost)
             snprintf(q->refused, FR_ERR_TEXT_BYTES, "%s", err->text);
@@ -187,7 +201,7 @@ static const char *without_comment(const char *sql)
 }
 
 /* As many in one batch as it can hold. */
-static fr_status ask_all(const struct question *q, struct fr_err *err)
+static fr_status ask_all(struct question *q, struct fr_err *err)
 {
     struct fr_buf batch;
     fr_status st = FR_OK;
