@@ -246,8 +246,7 @@ static void look_at_server(struct sampler *s)
     if (s->session != NULL && s->session->lost)
         fr_sql_close(&s->session);
     if (s->session == NULL && !s->connect_refused &&
-        fr_connector_target(&s->c->connector, NULL, "fullrack sampler", &s->session,
-                            &err) != FR_OK) {
+        fr_connector_monitor(&s->c->connector, &s->session, &err) != FR_OK) {
         /* a server that is away is asked again; one that says no is not */
         s->connect_refused = err.server_number != 0;
         return;
