@@ -193,8 +193,9 @@ fr_status option_set(struct fr_settings *s, const struct option_spec *o,
         if (fr_num_size(value, (uint64_t)o->max, &size) != FR_OK ||
             size < (uint64_t)o->min)
             return fr_err_set(err, FR_EARG,
-                              "%s: \"%s\" is not a size up to %lld (K, M, G may follow)",
-                              shown, value, (long long)o->max);
+                              "%s: \"%s\" is not a size from %lld to %lld (K, M, G or T "
+                              "may follow)",
+                              shown, value, (long long)o->min, (long long)o->max);
         *(uint64_t *)field = size;
         return FR_OK;
     case OPTION_CHOICE:

@@ -220,6 +220,7 @@ static const struct {
     {"{'tables': [{" TABLE ",\n 'null': ['x', 5]}]}", 2, 10, "takes texts, not a list"},
     {"{'tables': [{" TABLE ",\n 'null': {}}]}", 2, 10, "a list of texts, not an object"},
     {"{'tables': [{" TABLE ",\n 'max-field-bytes': '1Q'}]}", 2, 21, "is not a size"},
+    {"{'tables': [{" TABLE "}],\n 'rate': 0}", 2, 10, "is not a size from 1 to"},
     {"{'tables': [{" TABLE ",\n 'field-terminator': 9}]}", 2, 22, "takes a text, not"},
     {"{'tables': [{" TABLE "},\n {" TABLE "}]}", 2, 11, "has an entry already"},
     {"{'tables': [{" TABLE "},\n {'name': '[dbo].[t]', 'files': 'f'}]}", 2, 11,
