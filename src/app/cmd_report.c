@@ -124,6 +124,7 @@ static void print_text(const json_t *document)
     const json_t *totals = json_object_get(document, "totals");
     const json_t *why = json_object_get(document, "bottleneck");
     const json_t *compared = json_object_get(document, "compared");
+    int64_t skew = fr_report_int(run, "start_skew_ms", -1);
 
     printf("run %lld: %s, %.1f s, %lld workers\n",
            (long long)fr_report_int(run, "run_id", 0), fr_report_text(run, "state"),
@@ -134,12 +135,15 @@ static void print_text(const json_t *document)
            fr_report_real(run, "rows_per_s", 0),
            fr_report_real(run, "bytes_per_s", 0) / 1e6,
            (long long)fr_report_int(totals, "rows_rejected", 0));
-    printf("%lld tasks, %lld done, %lld failed, %lld after a retry; start skew %lld ms\n",
+    printf("%lld tasks, %lld done, %lld failed, %lld after a retry",
            (long long)fr_report_int(totals, "tasks", 0),
            (long long)fr_report_int(totals, "done", 0),
            (long long)fr_report_int(totals, "failed", 0),
-           (long long)fr_report_int(totals, "retried", 0),
-           (long long)fr_report_int(run, "start_skew_ms", -1));
+           (long long)fr_report_int(totals, "retried", 0));
+    /* one worker alone has none */
+    if (skew >= 0)
+        printf("; start skew %lld ms", (long long)skew);
+    printf("\n");
     printf("%s\n%s\n", fr_report_text(why, "sentence"), fr_report_text(why, "next"));
     printf("\nschedulers:\n");
     fr_grid_print_text(GRID(scheduler_columns), json_object_get(document, "schedulers"),

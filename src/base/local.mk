@@ -8,6 +8,7 @@ libfrbase_a_SOURCES = \
 	src/base/cpu.c src/base/cpu.h \
 	src/base/secret.c src/base/secret.h \
 	src/base/utf8.c src/base/utf8.h \
+	src/base/new_file.c src/base/new_file.h \
 	src/base/text_file.c src/base/text_file.h \
 	src/base/letter.c src/base/letter.h \
 	src/base/sql.c src/base/sql.h \

@@ -2,12 +2,12 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/new_file.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Text exposition format 0.0.4: in a label \, " and newline are escaped. */
 static void print_label(FILE *out, const char *text)
@@ -82,27 +82,18 @@ static void print_all(FILE *out, const struct coordinator *c)
 void metrics_write(struct coordinator *c)
 {
     const char *path = c->settings->metrics_file;
-    char *temporary;
-    FILE *out;
+    struct fr_new_file file;
     bool ok;
 
     if (path == NULL || c->metrics_failed)
         return;
-    temporary = malloc(strlen(path) + sizeof ".new");
-    if (temporary == NULL)
-        return;
-    snprintf(temporary, strlen(path) + sizeof ".new", "%s.new", path);
-    out = fopen(temporary, "we");
-    ok = out != NULL;
+    ok = fr_new_file_open(&file, path);
     if (ok) {
-        print_all(out, c);
-        ok = ferror(out) == 0;
-        ok = fclose(out) == 0 && ok && rename(temporary, path) == 0;
+        print_all(file.out, c);
+        ok = fr_new_file_end(&file, path);
     }
     if (!ok) {
         c->metrics_failed = true;
         fr_log(FR_LOG_WARN, "--metrics-file %s: %s", path, strerror(errno));
-        unlink(temporary);
     }
-    free(temporary);
 }

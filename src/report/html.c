@@ -1,5 +1,6 @@
 #include "report/html.h"
 
+#include "base/new_file.h"
 #include "report/document.h"
 #include "report/html_priv.h"
 
@@ -7,9 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 static const char style[] =
     ":root{color-scheme:light "
@@ -352,27 +351,14 @@ static void print_page(FILE *out, const json_t *document)
 fr_status fr_report_write_html(const json_t *document, const char *path,
                                struct fr_err *err)
 {
-    char *temporary = malloc(strlen(path) + sizeof ".XXXXXX");
-    FILE *out = NULL;
-    int fd = -1;
-    bool ok;
+    struct fr_new_file file;
+    bool ok = fr_new_file_open(&file, path);
 
-    if (temporary == NULL)
-        return fr_err_set(err, FR_ENOMEM, "no memory for a report");
-    snprintf(temporary, strlen(path) + sizeof ".XXXXXX", "%s.XXXXXX", path);
-    fd = mkstemp(temporary);
-    out = fd < 0 ? NULL : fdopen(fd, "w");
-    ok = out != NULL;
     if (ok) {
-        print_page(out, document);
-        ok = ferror(out) == 0 && fchmod(fd, 0644) == 0;
-        ok = fclose(out) == 0 && ok && rename(temporary, path) == 0;
+        print_page(file.out, document);
+        ok = fr_new_file_end(&file, path);
     }
-    if (!ok) {
+    if (!ok)
         (void)fr_err_errno(err, FR_EIO, errno, "%s: the report is not written", path);
-        if (fd >= 0)
-            unlink(temporary);
-    }
-    free(temporary);
     return ok ? FR_OK : FR_EIO;
 }

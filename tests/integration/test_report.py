@@ -130,6 +130,33 @@ def test_queue_in_the_target_database(r):
     equal(r.sql("SELECT SUM(value) FROM fullrack.sample WHERE subject = 'rows'"), [(20000.0,)], "samples")
 
 
+def test_what_is_no_plain_file_is_written_to(r):
+    """Devices, pipes and links are not replaced, by a report and by the figures of a run."""
+    r.fresh("CREATE TABLE dbo.t (n int NOT NULL)")
+    r.fresh_control()
+    f, plain, link = r.file("one.txt", "1\n"), os.path.join(r.dir, "plain"), os.path.join(r.dir, "link")
+    full, out = os.path.join(r.dir, "full"), os.path.join(r.dir, "out")
+    os.symlink(plain, link)
+    os.symlink("/proc/self/fd/1", out)
+    os.symlink("/dev/full", full)
+    r.fullrack("add", "-q", "dbo.t", f)
+    r.fullrack("run", "--workers", "1", "--metrics-file", full)
+    check("--metrics-file %s: No space left" % full in r.err, "a full device", r.err)
+    check("start skew" not in r.fullrack("report"), "one worker has no skew")
+    r.fullrack("report", "--html", full, exit=1)
+    check("%s: the report is not written: No space left" % full in r.err, "a full device", r.err)
+    r.fullrack("report", "--html", link)
+    r.fullrack("load", "dbo.t", f, "-q", "--metrics-file", link + ".prom")
+    check(open(plain).read().endswith("</html>\n"), "the link's file has the page")
+    check(os.path.islink(link) and os.path.islink(full), "links are links")
+    check("</html>" in r.fullrack("report", "--html", out), "standard output")
+    fifo = os.path.join(r.dir, "fifo")
+    os.mkfifo(fifo)
+    r.fullrack("report", "--html", fifo, exit=1)
+    check(fifo in r.err, "a pipe that nobody reads is no wait", r.err)
+    equal([x for x in os.listdir(r.dir) if x.startswith(("plain.", "link.", "full.", "fifo.")) and x != "link.prom"], [], "left beside")
+
+
 def test_many_workers_and_tasks(r):
     """96 workers, 10,000 tasks: below 5 MB."""
     r.fresh_control()
