@@ -137,9 +137,11 @@ static void name_table(struct enqueue *e)
     static const char regular[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789.";
     const struct fr_table *t = e->described;
+    /* the dot between schema and table; with another one it would be read otherwise */
+    bool is_plain = strspn(t->display, regular) == strlen(t->display) &&
+                    strchr(t->display, '.') == strrchr(t->display, '.');
 
-    snprintf(e->table, sizeof e->table, "%s",
-             strspn(t->display, regular) == strlen(t->display) ? t->display : t->quoted);
+    snprintf(e->table, sizeof e->table, "%s", is_plain ? t->display : t->quoted);
     snprintf(e->quoted, sizeof e->quoted, "%s", t->quoted);
 }
 

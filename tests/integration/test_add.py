@@ -36,6 +36,25 @@ def test_table_and_options_are_looked_at(r):
     equal(tasks(r), 0, "tasks")
 
 
+def test_names_with_dots(r):
+    """What is queued is the table that was named, whatever its name would mean without brackets."""
+    fresh(r)
+    r.sql("CREATE TABLE dbo.[a.b] (id int NOT NULL)")
+    r.sql("CREATE SCHEMA [t.dbo]")
+    r.sql("CREATE TABLE [t.dbo].t (id int NOT NULL)")
+    f = r.file("f.txt", "1\n2\n")
+    for table in ("dbo.[a.b]", "[t.dbo].t"):
+        for options in ((), ("--stage", "--again")):
+            r.fullrack("add", "-q", table, f, *options)
+            r.fullrack("run", "-q", "--workers", "1")
+        equal(r.sql("SELECT COUNT(*) FROM " + table), [(4,)], "rows of " + table)
+    equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(0,)], "rows of another table")
+    check("0 differences" in r.fullrack("verify"), "verify")
+    r.sql("DROP TABLE dbo.[a.b]")
+    r.sql("DROP TABLE [t.dbo].t")
+    r.sql("DROP SCHEMA [t.dbo]")
+
+
 def test_all_or_none(r):
     """A file that is queued already keeps the others out; each one is named."""
     fresh(r)
