@@ -4,6 +4,7 @@
 #include "load/layout.h"
 #include "load/plan.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -256,6 +257,10 @@ fr_status fr_check_run(const struct fr_check *c, size_t *longest,
     options.ledger_choice = 1; /* off: nothing is kept of a check */
     options.truncate = false;
     options.stage = false;
+    /* its rows would get some load id */
+    if (options.load_id_column != NULL)
+        snprintf(job.key.load_id, sizeof job.key.load_id,
+                 "00000000-0000-0000-0000-000000000000");
     memset(result, 0, sizeof *result);
     st = fr_load_attempt(&job, &sql, &r, err);
     /* of an attempt that failed the result has what was committed: nothing is, here */

@@ -121,6 +121,15 @@ def test_mistakes_end_a_dry_run_with_2(r):
     r.sql("DROP TABLE dbo.dup")
 
 
+def test_a_load_id_column_is_no_mistake(r):
+    r.fresh("CREATE TABLE dbo.t (a int NULL, b int NULL, l uniqueidentifier NOT NULL)")
+    f = r.file("own.csv", "1,2\n")
+    options = ("--format", "csv", "--load-id-column", "l")
+    equal(dry(r, "load", "dbo.t", f, *options)["errors"], 0, "errors")
+    check("--load-id-column" in dry(r, "load", "dbo.t", f, "--format", "csv", "--load-id-column", "b", exit=2)["tables"][0]["findings"][0]["message"], "a column of another type")
+    equal(r.json("check", "dbo.t", f, *options)["rows"], 1, "rows that would be loaded")
+
+
 def test_a_row_of_a_file_is_looked_at(r):
     r.fresh("CREATE TABLE dbo.t (a int NULL, b int NULL)")
     csv = ("--format", "csv", "--header", "match")
