@@ -11,6 +11,9 @@ bool ddl_permit_create(struct ddl *d, enum permission p, const struct cat_schema
         return true;
     if (!bind_permit_database(d->b, d->b->h, p))
         return false;
+    /* an object there would hide the server's own */
+    if (s != NULL && (s->id == SCHEMA_SYS || s->id == SCHEMA_INFORMATION))
+        return sqlerr_set(d->b->e, 2760, s->name);
     r = session_rights(d->b->ctx->session, handle_database(d->b->h), d->b->e);
     return r != NULL && (s == NULL || rights_on_schema(r, s->id, PERM_ALTER) ||
                          sqlerr_set(d->b->e, 2760, s->name));
