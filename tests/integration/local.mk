@@ -20,6 +20,7 @@ INTEGRATION_TESTS = \
 	tests/integration/test_preflight.py \
 	tests/integration/test_stage.py \
 	tests/integration/test_queue.py \
+	tests/integration/test_readme.py \
 	tests/integration/test_rejects.py \
 	tests/integration/test_report.py \
 	tests/integration/test_run.py \
