@@ -50,16 +50,19 @@ struct sampler {
     bool has_before[KINDS], is_refused[KINDS], schedulers_refused, connect_refused;
     bool write_failed;  /* told of it */
     FILE *file;         /* --sample-file */
-    struct fr_buf said; /* by a job, for the loop to tell: a line each */
+    struct fr_buf said; /* by a job, for the loop to tell: texts, each with its NUL */
 };
 
 /* The terminal is the loop's. */
 static void tell(struct sampler *s)
 {
+    const char *text = fr_buf_text(&s->said), *end = text + s->said.len;
+
     if (s->said.len == 0)
         return;
     fr_view_interrupt(s->c->view);
-    fr_log(FR_LOG_WARN, "%s", fr_buf_text(&s->said));
+    for (; text < end; text += strlen(text) + 1)
+        fr_log(FR_LOG_WARN, "%s", text);
     fr_buf_reset(&s->said);
 }
 
@@ -214,8 +217,8 @@ static void look_at_counters(struct sampler *s, size_t kind)
         s->is_refused[kind] = err.status == FR_EDB;
         if (s->is_refused[kind])
             fr_buf_printf(&s->said,
-                          "the run goes on without samples of the server's %s: %s",
-                          kinds[kind].what, err.text);
+                          "the run goes on without samples of the server's %s: %s%c",
+                          kinds[kind].what, err.text, '\0');
         fr_reading_free(&now);
         return;
     }
@@ -368,8 +371,8 @@ static void write_to_file(struct sampler *s, const char *moment, size_t count)
     }
     if (fflush(s->file) != 0 && !s->write_failed) {
         s->write_failed = true;
-        fr_buf_printf(&s->said, "%s: samples are not written any more: %s",
-                      s->c->settings->sample_file, strerror(errno));
+        fr_buf_printf(&s->said, "%s: samples are not written any more: %s%c",
+                      s->c->settings->sample_file, strerror(errno), '\0');
     }
 }
 
@@ -408,7 +411,7 @@ static void write_pending(struct sampler *s)
     else if (st != FR_OK)
         written = 0;
     if (st != FR_OK && !s->write_failed) {
-        fr_buf_printf(&s->said, "samples of the run: %s", err.text);
+        fr_buf_printf(&s->said, "samples of the run: %s%c", err.text, '\0');
         s->write_failed = true;
     }
     write_to_file(s, moment, written);
