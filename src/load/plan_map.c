@@ -103,6 +103,12 @@ static fr_status map_name(struct fr_plan *p, size_t field, const char *name, siz
 
     if (column == p->table->column_count)
         return plan_unknown_column(p, name, n, where, err);
+    if (column == p->load_id_column)
+        return fr_err_set(
+            err, FR_EARG,
+            "%s: column %s gets the load id (--load-id-column), and no value "
+            "of the file; - in --columns drops its field",
+            where, p->table->columns[column].name);
     if (!plan_is_insertable(p, &p->table->columns[column])) {
         /* the server makes the value: the field is read and dropped, as bcp does */
         p->fields[field].dropped = true;

@@ -218,6 +218,18 @@ def test_load_id_column(r):
         check("--load-id-column" in r.err and why in r.err, "refused", r.err)
 
 
+def test_a_file_has_no_field_for_the_load_id(r):
+    """A value that would be passed by is refused, not lost without a word."""
+    r.fresh("CREATE TABLE dbo.t (id int NULL, loaded_by uniqueidentifier NULL)")
+    f = r.file("own.csv", "id,Loaded_By\n1,6F9619FF-8B86-D011-B42D-00C04FC964FF\n")
+    for names in (("--header", "match"), ("--header", "skip", "--columns", "id,loaded_by"), ("--format", "auto")):
+        r.fullrack("load", "dbo.t", f, "--format", "csv", "--load-id-column", "loaded_by", *names, exit=2)
+        check("column loaded_by gets the load id" in r.err, "refused with %r" % (names,), r.err)
+    equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(0,)], "rows")
+    d = r.json("load", "dbo.t", f, "--format", "csv", "--header", "skip", "--columns", "id,-", "--load-id-column", "loaded_by")
+    equal([(i, str(g).lower()) for i, g in r.sql("SELECT id, loaded_by FROM dbo.t")], [(1, d["tasks"][0]["load_id"].lower())], "a field that is dropped")
+
+
 def test_constraints_are_honoured(r):
     r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v int NULL CONSTRAINT ck_v CHECK (v > 0))")
     f = r.file("c.csv", "1,5\n2,-5\n")
