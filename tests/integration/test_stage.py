@@ -65,6 +65,15 @@ def test_add_waits_for_all_loads_and_brings_them_in(rack):
     check("already queued" in rack.err, "message", rack.err)
 
 
+def test_heads_are_written_where_they_are_brought_in(rack):
+    """A server that knows no table hints locks them by that alone, against a reset in the same moment."""
+    fresh(rack)
+    rack.fullrack("add", "dbo.t", rack.file("a.tsv", rows_of(300)), rack.file("b.tsv", rows_of(200, 1001)), "--stage", "-q")
+    rack.fullrack("run", "--workers", "1", "-q")
+    equal(count(rack), (500, 500), "rows")
+    equal(rack.sql("SELECT COUNT(*), COUNT(DISTINCT updated_at) FROM dbo.fullrack_ledger"), [(2, 1)], "heads, and when they were written")
+
+
 def test_a_failed_load_keeps_all_of_its_group_out(rack):
     """retry of what failed goes on, and then all of them are brought in."""
     fresh(rack)
