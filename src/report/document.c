@@ -48,6 +48,18 @@ struct span {
     int64_t start_ms, end_ms;
 };
 
+/* What was cancelled or undone since then was at its end when it had taken its time. */
+static int64_t task_end(const json_t *task, int64_t otherwise)
+{
+    int64_t start = fr_report_int(task, "start_time", -1);
+    int64_t duration = fr_report_int(task, "duration_ms", 0);
+
+    if (strcmp(fr_report_text(task, "state"), "cancelled") == 0 && start >= 0 &&
+        duration > 0)
+        return start + duration;
+    return fr_report_int(task, "end_time", otherwise);
+}
+
 static struct span span_of(const json_t *facts)
 {
     const json_t *run = json_object_get(facts, "run");
@@ -61,7 +73,7 @@ static struct span span_of(const json_t *facts)
     /* a task that a worker of another host ended a moment later */
     json_array_foreach(json_object_get(facts, "tasks"), i, task)
     {
-        int64_t end = fr_report_int(task, "end_time", 0);
+        int64_t end = task_end(task, 0);
 
         if (end > s.end_ms)
             s.end_ms = end;
@@ -130,7 +142,7 @@ static json_t *make_tasks(const json_t *tasks, struct span s)
     {
         json_t *t = json_copy(task);
         int64_t start = fr_report_int(t, "start_time", -1);
-        int64_t end = fr_report_int(t, "end_time", s.end_ms);
+        int64_t end = task_end(t, s.end_ms);
 
         /* the first tasks may be claimed while the start signal is still written down */
         if (start >= 0 && start < s.start_ms)

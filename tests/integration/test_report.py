@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """fullrack report: its figures are the control database's, its page stands up in a browser."""
-import csv, io, json, os, re, sys
+import csv, io, json, os, re, sys, time
 from browser import PROGRAM, Browser
 from rack import *
 
@@ -128,6 +128,20 @@ def test_queue_in_the_target_database(r):
     doc = json.loads(r.fullrack("report", "--control-database", "t", "--json"))
     check(doc["run"]["rows_loaded"] == 20000 and doc["throughput"]["is_sampled"], "the report", doc["run"])
     equal(r.sql("SELECT SUM(value) FROM fullrack.sample WHERE subject = 'rows'"), [(20000.0,)], "samples")
+
+
+def test_a_run_that_was_undone_took_no_longer(r):
+    r.fresh("CREATE TABLE dbo.t (n int NOT NULL, l uniqueidentifier NULL)")
+    r.fresh_control()
+    r.fullrack("add", "-q", "dbo.t", r.file("undo.txt", "1\n2\n"), "--load-id-column", "l")
+    r.fullrack("run", "-q", "--workers", "1")
+    before = json.loads(r.fullrack("report", "--json"))
+    time.sleep(1.5)
+    r.fullrack("undo", "1")
+    after = json.loads(r.fullrack("report", "--json"))
+    equal(after["tasks"][0]["state"], "cancelled", "undone")
+    equal(after["run"]["seconds"], before["run"]["seconds"], "seconds")
+    check(after["tasks"][0]["end_ms"] <= 1000 * after["run"]["seconds"] + 50, "the task's end", after["tasks"][0])
 
 
 def test_what_is_no_plain_file_is_written_to(r):
