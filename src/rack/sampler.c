@@ -514,7 +514,10 @@ void sampler_finish(struct coordinator *c)
     metrics_write(c);
     look_at_workers(s);
     look_at_host(s);
-    look_at_server(s);
+    /* for a last look alone nobody logs in: there is nothing to compare it with, and a
+     * server that is gone would keep the run from ending */
+    if (s->session != NULL && !s->session->lost)
+        look_at_server(s);
     write_pending(s);
     tell(s);
 }

@@ -224,6 +224,18 @@ def test_what_sets_the_pace(r):
     check("Reading the files set the pace" in out, "a slow source", out)
 
 
+def test_short_run_does_not_ask_the_server(r):
+    """A run that is over before the first look has its own figures, and no connection for the server's."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    r.fresh_control()
+    r.sql("DELETE FROM dbo.sample", "fullrack")
+    r.fullrack("add", "dbo.t", r.file("short.txt", "1\n2\n3\n"), "-q")
+    r.fullrack("run", "--workers", "1", "--sample", "60", "-q")
+    sums = dict(r.sql("SELECT subject, SUM(value) FROM dbo.sample GROUP BY subject", "fullrack"))
+    equal(sums["rows"], 3, "rows")
+    equal([s for s in sums if s.startswith(("scheduler", "file", "wait", "latch"))], [], "figures of the server")
+
+
 def test_no_samples_where_none_are_wanted(r):
     run, sums = sampled_run(r, "--sample", "0")
     equal(sums, {}, "samples")
