@@ -137,7 +137,7 @@ def test_a_run_that_was_undone_took_no_longer(r):
     r.fullrack("run", "-q", "--workers", "1")
     before = json.loads(r.fullrack("report", "--json"))
     time.sleep(1.5)
-    r.fullrack("undo", "1")
+    r.fullrack("undo", str(before["run"]["run_id"]))
     after = json.loads(r.fullrack("report", "--json"))
     equal(after["tasks"][0]["state"], "cancelled", "undone")
     equal(after["run"]["seconds"], before["run"]["seconds"], "seconds")
