@@ -518,7 +518,8 @@ static fr_status open_loop(struct coordinator *c, struct fr_err *err)
         uv_timer_start(&c->monitor_timer, monitor_on_timer, 0, MONITOR_TICK_MS);
     uv_timer_start(&c->view_timer, on_view_timer, fr_view_interval_ms(c->view),
                    fr_view_interval_ms(c->view));
-    return sampler_start(c, err);
+    sampler_start(c);
+    return FR_OK;
 }
 
 static fr_status spawn_all(struct coordinator *c, struct fr_err *err)
@@ -635,7 +636,9 @@ fr_status fr_rack_run(const struct fr_rack *rack, struct fr_result *result,
     fr_secret_protect_process();
     fr_settings_host_name(s, c.host, sizeof c.host);
     c.view = fr_view_new(STDERR_FILENO, s->quiet || s->json, s->verbose);
-    st = load != NULL ? dispatch_init(&c, err) : run_open(&c, err);
+    st = sampler_open(&c, err);
+    if (st == FR_OK)
+        st = load != NULL ? dispatch_init(&c, err) : run_open(&c, err);
     if (st == FR_OK)
         st = monitor_init(&c, err);
     if (st == FR_OK && !s->quiet)

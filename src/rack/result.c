@@ -72,6 +72,7 @@ void fr_result_totals(const struct fr_result *r, struct fr_result_totals *out)
         out->client_cpu_ms += fr_ipc_number(t, "client_cpu_ms", 0);
         if (is_phase(t)) {
             *(is_bring_in(t) ? &out->bring_ins : &out->phases) += 1;
+            out->not_brought += is_bring_in(t) && strcmp(state, "done") != 0 ? 1 : 0;
             continue;
         }
         out->rows += fr_ipc_number(t, "rows", 0);
@@ -267,6 +268,10 @@ void fr_result_print(const struct fr_result *r, FILE *out)
                 fr_num_grouped((uint64_t)t.rejected, rejected, sizeof rejected));
     if (t.trimmed > 0)
         fprintf(out, ", %lld values lost trailing blanks", (long long)t.trimmed);
+    if (t.not_brought > 0)
+        fprintf(out,
+                "\nthe rows of staged loads whose bring-in did not end well are not in "
+                "their table");
     fprintf(out, "\n%.2f s, %.0f rows/s, %.1f MB/s; client CPU %.2f s", t.seconds,
             per_second(t.rows, t.seconds), per_second(t.bytes_read, t.seconds) / 1e6,
             (double)t.client_cpu_ms / 1000.0);

@@ -467,35 +467,39 @@ static fr_status open_file(struct sampler *s, struct fr_err *err)
     return FR_OK;
 }
 
-fr_status sampler_start(struct coordinator *c, struct fr_err *err)
+fr_status sampler_open(struct coordinator *c, struct fr_err *err)
 {
-    uint64_t period_ms = (uint64_t)c->settings->sample_s * 1000;
+    const struct fr_settings *settings = c->settings;
     struct sampler *s;
-    fr_status st = FR_OK;
 
-    if (period_ms == 0 || (c->control == NULL && c->settings->sample_file == NULL &&
-                           c->settings->metrics_file == NULL))
+    if (settings->sample_s == 0 || (c->load != NULL && settings->sample_file == NULL &&
+                                    settings->metrics_file == NULL))
         return FR_OK;
     s = calloc(1, sizeof *s);
     if (s == NULL)
         return fr_err_set(err, FR_ENOMEM, "no memory for samples");
-    /* a load without a queue asks the server for nothing else */
-    if (c->control == NULL && c->connector.settings == NULL)
-        st = fr_connector_init(&c->connector, c->settings, err);
-    if (st != FR_OK) {
-        free(s);
-        return st;
-    }
     c->sampler = s;
     s->c = c;
     s->told = json_object();
     s->pending = json_array();
     fr_buf_init(&s->said, MAX_SAID_BYTES);
     fr_host_read(&s->host);
+    /* a load without a queue asks the server for nothing else */
+    if (c->load != NULL && fr_connector_init(&c->connector, settings, err) != FR_OK)
+        return err->status;
+    return open_file(s, err);
+}
+
+void sampler_start(struct coordinator *c)
+{
+    uint64_t period_ms = (uint64_t)c->settings->sample_s * 1000;
+    struct sampler *s = c->sampler;
+
+    if (s == NULL)
+        return;
     uv_timer_init(&c->loop, &s->timer);
     s->timer.data = s;
     uv_timer_start(&s->timer, on_timer, period_ms, period_ms);
-    return open_file(s, err);
 }
 
 void sampler_close(struct coordinator *c)

@@ -11,8 +11,10 @@
 
 #include "rack/coordinator_priv.h"
 
+/* In front of all else of a run: FR_EARG when --sample-file cannot be written. */
+fr_status sampler_open(struct coordinator *c, struct fr_err *err);
 /* Looks every --sample seconds from now on; does nothing where none are wanted. */
-fr_status sampler_start(struct coordinator *c, struct fr_err *err);
+void sampler_start(struct coordinator *c);
 /* On the loop: no more looks; a job under way ends by itself. */
 void sampler_close(struct coordinator *c);
 /* After the loop: the last look, with the tasks' last word.  Writes nothing a second

@@ -177,6 +177,10 @@ def test_sample_files(r):
     equal(sum(int(x["value"]) for x in csv.DictReader(open(samples)) if x["subject"] == "rows"), 3000, "csv of a load")
     r.fullrack("load", "dbo.t", f, "--format", "csv", "--sample-file", r.dir + "/nowhere/x", exit=2)
     check("--sample-file" in r.err, "said", r.err)
+    before = r.sql("SELECT COUNT(*) FROM dbo.run", "fullrack")
+    r.fullrack("run", "--sample-file", r.dir + "/nowhere/x", exit=2)
+    check("--sample-file" in r.err, "said", r.err)
+    equal(r.sql("SELECT COUNT(*) FROM dbo.run", "fullrack"), before, "no run is begun")
 
 
 def test_samples_without_the_right(r):

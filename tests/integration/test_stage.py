@@ -80,6 +80,7 @@ def test_a_failed_load_keeps_all_of_its_group_out(rack):
     a, b = rack.file("a.tsv", rows_of(300)), rack.file("b.tsv", rows_of(20, 1001) + "x\ty\n" + rows_of(20, 2001))
     rack.fullrack("add", "dbo.t", a, b, "--stage", "-b", "10", "-m", "0", "-q")
     rack.fullrack("run", "--workers", "2", "-q", exit=1)
+    check("whose bring-in did not end well are not in their table" in rack.err, "the summary", rack.err)
     equal(queue(rack), [("load", "done"), ("load", "failed"), ("bring_in", "cancelled")], "queue")
     check("the load of dbo.t failed (task" in queue(rack, "last_error")[2][0], "reason", queue(rack, "last_error"))
     equal(count(rack), (0, 0), "rows")
