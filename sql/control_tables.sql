@@ -3,6 +3,9 @@
  *
  * Run in the control database by `fullrack init`; safe to run again.  Real T-SQL for SQL Server 2016
  * and later, Azure SQL, Babelfish; batches end at GO.  Times are UTC, by this server's clock.
+ *
+ * Babelfish adds one column an ALTER TABLE, and writes the name of an index into its catalog with the table's name and a
+ * hash behind it: hence LIKE.
  */
 IF OBJECT_ID(N'dbo.control_version', N'U') IS NULL
 CREATE TABLE dbo.control_version (
@@ -89,16 +92,16 @@ GO
  * In the order of the claim, else every ready row gets locked; no lease column, so that a renewal does not move it.
  * The server stands in front: tasks of another one would be looked at, and locked, at every claim.
  */
-IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.work_queue') AND name = N'ix_work_queue_next')
+IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.work_queue') AND name LIKE N'ix_work_queue_next%')
 CREATE INDEX ix_work_queue_next ON dbo.work_queue (state, target_server, priority DESC, task_id) INCLUDE (not_before);
 GO
-IF EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.work_queue') AND name = N'ix_work_queue_claim')
+IF EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.work_queue') AND name LIKE N'ix_work_queue_claim%')
 DROP INDEX ix_work_queue_claim ON dbo.work_queue;
 GO
-IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.work_queue') AND name = N'ix_work_queue_run')
+IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.work_queue') AND name LIKE N'ix_work_queue_run%')
 CREATE INDEX ix_work_queue_run ON dbo.work_queue (run_id);
 GO
-IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.work_queue') AND name = N'ix_work_queue_source')
+IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.work_queue') AND name LIKE N'ix_work_queue_source%')
 CREATE INDEX ix_work_queue_source ON dbo.work_queue (source_key);
 GO
 /* One row per scheduler of the target that may carry a load.  Fewer rows = fewer loads at once. */
@@ -145,7 +148,7 @@ CREATE TABLE dbo.worker (
     last_seen datetime2(3) NOT NULL CONSTRAINT df_worker_last_seen DEFAULT SYSUTCDATETIME()
 );
 GO
-IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.worker') AND name = N'ix_worker_run')
+IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.worker') AND name LIKE N'ix_worker_run%')
 CREATE INDEX ix_worker_run ON dbo.worker (run_id, worker_id);
 GO
 /* Figures taken during a run, one row a figure. */
@@ -159,7 +162,7 @@ CREATE TABLE dbo.sample (
     value float NOT NULL
 );
 GO
-IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.sample') AND name = N'ix_sample_run')
+IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.sample') AND name LIKE N'ix_sample_run%')
 CREATE INDEX ix_sample_run ON dbo.sample (run_id, sample_id);
 GO
 IF NOT EXISTS (SELECT 1 FROM dbo.control_version WHERE version = 1)
@@ -172,8 +175,14 @@ GO
 IF COL_LENGTH(N'dbo.work_queue', N'truncate_group') IS NULL
 ALTER TABLE dbo.work_queue ADD truncate_group uniqueidentifier NULL;
 GO
+IF COL_LENGTH(N'dbo.run', N'doubled_schedulers') IS NULL
+ALTER TABLE dbo.run ADD doubled_schedulers int NULL;
+GO
 IF COL_LENGTH(N'dbo.run', N'pause_reason') IS NULL
-ALTER TABLE dbo.run ADD doubled_schedulers int NULL, pause_reason nvarchar(2000) NULL, paused_at datetime2(3) NULL;
+ALTER TABLE dbo.run ADD pause_reason nvarchar(2000) NULL;
+GO
+IF COL_LENGTH(N'dbo.run', N'paused_at') IS NULL
+ALTER TABLE dbo.run ADD paused_at datetime2(3) NULL;
 GO
 IF NOT EXISTS (SELECT 1 FROM dbo.control_version WHERE version = 2)
 INSERT INTO dbo.control_version (version) VALUES (2);
@@ -198,10 +207,21 @@ ALTER TABLE dbo.work_queue ADD CONSTRAINT ck_work_queue_states
 GO
 /* blocked_by: the group whose failure cancelled the task.  messages: what the server said while a phase ran. */
 IF COL_LENGTH(N'dbo.work_queue', N'group_id') IS NULL
-ALTER TABLE dbo.work_queue ADD group_id bigint NULL, limit_id bigint NULL, blocked_by bigint NULL,
-    sql_text nvarchar(max) NULL, messages nvarchar(2000) NULL;
+ALTER TABLE dbo.work_queue ADD group_id bigint NULL;
 GO
-IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.work_queue') AND name = N'ix_work_queue_group')
+IF COL_LENGTH(N'dbo.work_queue', N'limit_id') IS NULL
+ALTER TABLE dbo.work_queue ADD limit_id bigint NULL;
+GO
+IF COL_LENGTH(N'dbo.work_queue', N'blocked_by') IS NULL
+ALTER TABLE dbo.work_queue ADD blocked_by bigint NULL;
+GO
+IF COL_LENGTH(N'dbo.work_queue', N'sql_text') IS NULL
+ALTER TABLE dbo.work_queue ADD sql_text nvarchar(max) NULL;
+GO
+IF COL_LENGTH(N'dbo.work_queue', N'messages') IS NULL
+ALTER TABLE dbo.work_queue ADD messages nvarchar(2000) NULL;
+GO
+IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.work_queue') AND name LIKE N'ix_work_queue_group%')
 CREATE INDEX ix_work_queue_group ON dbo.work_queue (group_id);
 GO
 /* changes: its row is the lock of all that is decided about the job.  name_key: a hash, since names are too long for an index. */
@@ -216,7 +236,7 @@ CREATE TABLE dbo.job (
     changes bigint NOT NULL CONSTRAINT df_job_changes DEFAULT 0
 );
 GO
-IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.job') AND name = N'ix_job_name')
+IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.job') AND name LIKE N'ix_job_name%')
 CREATE INDEX ix_job_name ON dbo.job (name_key);
 GO
 /*
@@ -236,7 +256,7 @@ CREATE TABLE dbo.work_group (
     blocked_by bigint NULL
 );
 GO
-IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.work_group') AND name = N'ix_work_group_job')
+IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.work_group') AND name LIKE N'ix_work_group_job%')
 CREATE INDEX ix_work_group_job ON dbo.work_group (job_id, group_id);
 GO
 IF OBJECT_ID(N'dbo.work_group_need', N'U') IS NULL
@@ -266,10 +286,10 @@ CREATE TABLE dbo.work_pending (
     priority int NOT NULL
 );
 GO
-IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.work_pending') AND name = N'ix_work_pending_group')
+IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.work_pending') AND name LIKE N'ix_work_pending_group%')
 CREATE INDEX ix_work_pending_group ON dbo.work_pending (group_id, step);
 GO
-IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.work_pending') AND name = N'ix_work_pending_limit')
+IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.work_pending') AND name LIKE N'ix_work_pending_limit%')
 CREATE INDEX ix_work_pending_limit ON dbo.work_pending (limit_id, step, priority DESC, task_id);
 GO
 IF NOT EXISTS (SELECT 1 FROM dbo.control_version WHERE version = 4)
@@ -296,10 +316,19 @@ ALTER TABLE dbo.work_group ADD CONSTRAINT ck_work_group_roles
 GO
 /* What the loading thread waited for: the source, the connection, the ends of batches, --rate. */
 IF COL_LENGTH(N'dbo.work_queue', N'read_ms') IS NULL
-ALTER TABLE dbo.work_queue ADD read_ms bigint NULL, send_ms bigint NULL, answer_ms bigint NULL, rate_ms bigint NULL;
+ALTER TABLE dbo.work_queue ADD read_ms bigint NULL;
+GO
+IF COL_LENGTH(N'dbo.work_queue', N'send_ms') IS NULL
+ALTER TABLE dbo.work_queue ADD send_ms bigint NULL;
+GO
+IF COL_LENGTH(N'dbo.work_queue', N'answer_ms') IS NULL
+ALTER TABLE dbo.work_queue ADD answer_ms bigint NULL;
+GO
+IF COL_LENGTH(N'dbo.work_queue', N'rate_ms') IS NULL
+ALTER TABLE dbo.work_queue ADD rate_ms bigint NULL;
 GO
 /* A look at a run's figures is written in several calls, each of which may be repeated. */
-IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.sample') AND name = N'ix_sample_time')
+IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.sample') AND name LIKE N'ix_sample_time%')
 CREATE INDEX ix_sample_time ON dbo.sample (run_id, taken_at, subject, name);
 GO
 IF NOT EXISTS (SELECT 1 FROM dbo.control_version WHERE version = 5)

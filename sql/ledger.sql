@@ -60,6 +60,6 @@ CREATE TABLE dbo.fullrack_staging (
 );
 GO
 /* For those that are not dropped yet, of many that were. */
-IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.fullrack_staging') AND name = N'ix_fullrack_staging_dropped')
+IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.fullrack_staging') AND name LIKE N'ix_fullrack_staging_dropped%')
 CREATE INDEX ix_fullrack_staging_dropped ON dbo.fullrack_staging (dropped_at);
 GO

@@ -239,9 +239,8 @@ static fr_status show_schedulers(const struct fr_settings *s, struct fr_sql *ses
         st = fr_sql_run(session, fr_stmt_server_schedulers, take_scheduler, l.rows, err);
         if (st == FR_OK)
             st = print_look(s, &schedulers, &l, n == 0, err);
-        else if (st == FR_EDB)
-            fr_err_wrap(err, "the server's schedulers (they need VIEW SERVER STATE, from "
-                             "SQL Server 2022 on VIEW SERVER PERFORMANCE STATE)");
+        else
+            fr_reading_explain(err, "schedulers");
         json_decref(l.rows);
         if (s->watch_s == 0 || (s->count > 0 && n + 1 >= s->count))
             break;

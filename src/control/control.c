@@ -332,9 +332,9 @@ fr_status fr_control_grant(struct fr_sql *s, bool wanted, bool *granted,
     bool own_schema = false;
     fr_status st = find_schema(s, &own_schema, err);
 
-    *granted = wanted;
-    if (st == FR_OK && !wanted)
-        st = fr_script_has_roles(s, granted, err);
+    *granted = false;
+    if (st == FR_OK)
+        st = fr_script_may_grant(s, wanted, granted, err);
     if (st == FR_OK && *granted)
         st = run_script(s, "sql/grants_control.sql", fr_script_grants_control, own_schema,
                         err);

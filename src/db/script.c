@@ -53,12 +53,23 @@ fr_status fr_script_run(struct fr_sql *s, const char *script, struct fr_err *err
     return st == FR_OK ? run_batch(s, batch, strlen(batch), batch_line, err) : st;
 }
 
-fr_status fr_script_has_roles(struct fr_sql *s, bool *has, struct fr_err *err)
+fr_status fr_script_may_grant(struct fr_sql *s, bool wanted, bool *may,
+                              struct fr_err *err)
 {
     struct fr_sql_one one = {0};
-    fr_status st = fr_sql_run(s, "SELECT DATABASE_PRINCIPAL_ID(N'fullrack_viewer')",
+    fr_status st = fr_sql_run(s,
+                              "SELECT DATABASE_PRINCIPAL_ID(N'fullrack_viewer'), "
+                              "CONVERT(int, SERVERPROPERTY('Babelfish'))",
                               fr_sql_take_one, &one, err);
+    bool is_babelfish = fr_sql_one_i64(&one, 1, 0) == 1;
 
-    *has = st == FR_OK && one.found && one.values[0] != NULL;
+    *may =
+        st == FR_OK && !is_babelfish && (wanted || (one.found && one.values[0] != NULL));
+    if (st == FR_OK && wanted && is_babelfish)
+        return fr_err_set(
+            err, FR_EARG,
+            "--grants: on Babelfish who may run a procedure needs rights on "
+            "its tables, too, so that the roles would not do: use the "
+            "owner of the control database (docs/permissions.md)");
     return st;
 }

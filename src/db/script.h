@@ -8,7 +8,12 @@
 /* Stops at the first batch that fails; the error names its first line. */
 fr_status fr_script_run(struct fr_sql *s, const char *script, struct fr_err *err);
 
-/* Whether the roles of sql/grants_*.sql are in the session's database. */
-fr_status fr_script_has_roles(struct fr_sql *s, bool *has, struct fr_err *err);
+/*
+ * Whether sql/grants_*.sql are to be run in the session's database: wanted, or their
+ * roles are there.  Not on Babelfish, whose procedures write tables by the caller's
+ * rights: FR_EARG where it is wanted.
+ */
+fr_status fr_script_may_grant(struct fr_sql *s, bool wanted, bool *may,
+                              struct fr_err *err);
 
 #endif

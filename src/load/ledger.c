@@ -173,7 +173,7 @@ fr_status fr_ledger_grant(struct fr_sql *s, const struct fr_ledger_place *place,
                           bool wanted, struct fr_err *err)
 {
     struct fr_buf script = {0};
-    fr_status st = wanted ? FR_OK : fr_script_has_roles(s, &wanted, err);
+    fr_status st = fr_script_may_grant(s, wanted, &wanted, err);
 
     if (st != FR_OK || !wanted)
         return st;

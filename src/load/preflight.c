@@ -69,6 +69,12 @@ static bool keeps_ledger(preflight p)
     return p->options->ledger_choice == 0;
 }
 
+/* It says FULL of every database and takes no notice of TABLOCK. */
+static bool on_babelfish(preflight p)
+{
+    return p->facts->babelfish_version[0] != '\0';
+}
+
 static bool on_azure(preflight p)
 {
     return p->facts->engine_edition == AZURE_SQL_DATABASE ||
@@ -248,8 +254,11 @@ static bool find_indexes(preflight p, struct fr_finding *f)
         "%s besides the table",
         n, n == 1 ? "" : "es", p->facts->nonclustered_index, n == 1 ? "" : ", ...",
         n == 1 ? "it" : "each");
-    say(f->cure, "for a large load, the ready-made phases disable-indexes before and "
-                 "rebuild-indexes after it, in a run file (fullrack.json(5))");
+    say(f->cure,
+        on_babelfish(p)
+            ? "for a large load, DROP INDEX before and CREATE INDEX after it"
+            : "for a large load, the ready-made phases disable-indexes before and "
+              "rebuild-indexes after it, in a run file (fullrack.json(5))");
     return true;
 }
 
@@ -270,6 +279,16 @@ static bool find_untrusted(preflight p, struct fr_finding *f)
 {
     if (!p->options->no_check || !has_constraints(p))
         return false;
+    if (on_babelfish(p)) {
+        say(f->message,
+            "--no-check passes %" PRId64
+            " CHECK and foreign key constraint%s by, and this "
+            "server neither notes that nor checks them later",
+            p->table->constraints_enabled, plural(p->table->constraints_enabled));
+        say(f->cure, "without --no-check, or a query after the load that looks for what "
+                     "breaks them");
+        return true;
+    }
     say(f->message,
         "--no-check passes %" PRId64
         " CHECK and foreign key constraint%s by: they become "
@@ -330,7 +349,7 @@ static bool could_log_little(preflight p)
 
 static bool find_recovery(preflight p, struct fr_finding *f)
 {
-    if (strcmp(p->facts->recovery_model, "FULL") != 0)
+    if (strcmp(p->facts->recovery_model, "FULL") != 0 || on_babelfish(p))
         return false;
     if (on_azure(p)) {
         say(f->message, "the service keeps recovery model FULL: every row is logged, and "
@@ -434,7 +453,7 @@ static bool find_blocked_readers(preflight p, struct fr_finding *f)
 
     /* rows of --stage come by INSERT ... SELECT, WITH (TABLOCK) where there is no index
      */
-    if (!p->hints->options.tablock || p->table->is_memory_optimized ||
+    if (!p->hints->options.tablock || p->table->is_memory_optimized || on_babelfish(p) ||
         (p->options->stage && p->table->index_count > 0))
         return false;
     say(f->message, "TABLOCK keeps all readers of the table out until a batch commits%s",
@@ -608,7 +627,7 @@ size_t fr_preflight_judge(const struct fr_preflight *p,
                 continue;
             /* Babelfish answers for rights of its own, not always those that count */
             if (found.severity == FR_FINDING_ERROR && fr_finding_is_right(&found) &&
-                p->facts->babelfish_version[0] != '\0')
+                on_babelfish(p))
                 found.severity = FR_FINDING_WARNING;
             if ((int)found.severity == severity)
                 out[n++] = found;

@@ -13,7 +13,9 @@ enum {
     DENIED_SERVER_VIEW = 300, /* VIEW SERVER STATE */
     DENIED_DATABASE_VIEW = 262,
     NO_SUCH_OBJECT = 208,
-    NO_RIGHT_TO_SELECT = 229
+    NO_RIGHT_TO_SELECT = 229,
+    BABELFISH_UNNUMBERED =
+        33557097 /* an error of PostgreSQL that SQL Server has none for */
 };
 
 static int compare_names(const struct fr_reading_item *x, const struct fr_reading_item *y)
@@ -114,6 +116,20 @@ static bool is_refused(const struct fr_err *err)
                                      err->server_number == NO_RIGHT_TO_SELECT);
 }
 
+void fr_reading_explain(struct fr_err *err, const char *what)
+{
+    if (err == NULL || err->status != FR_EDB)
+        return;
+    if (is_refused(err))
+        fr_err_wrap(
+            err,
+            "the server's %s (they need VIEW SERVER STATE, from SQL Server 2022 on "
+            "VIEW SERVER PERFORMANCE STATE, in Azure SQL Database VIEW DATABASE STATE)",
+            what);
+    else if (err->server_number == BABELFISH_UNNUMBERED)
+        fr_err_wrap(err, "the server's %s (Babelfish does not show them)", what);
+}
+
 fr_status fr_reading_take(struct fr_sql *s, const struct fr_reading_kind *kind,
                           struct fr_reading *out, struct fr_err *err)
 {
@@ -133,10 +149,7 @@ fr_status fr_reading_take(struct fr_sql *s, const struct fr_reading_kind *kind,
     }
     if (st != FR_OK && err != NULL)
         *err = why;
-    if (st == FR_EDB && is_refused(&why))
-        fr_err_wrap(err, "the server's counters (they need VIEW SERVER STATE, from SQL "
-                         "Server 2022 on VIEW SERVER PERFORMANCE STATE, in Azure SQL "
-                         "Database VIEW DATABASE STATE)");
+    fr_reading_explain(err, "counters");
     fr_reading_sort(out);
     return st;
 }

@@ -37,6 +37,10 @@ struct fr_reading {
     bool was_restarted;  /* of a difference: what is counted began anew in between */
 };
 
+/* Of a view that the server refused or has not: which right is missing, or who has none.
+ */
+void fr_reading_explain(struct fr_err *err, const char *what);
+
 /*
  * Look.  FR_EDB names the right that is missing.  Free in every case.
  */

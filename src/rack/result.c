@@ -205,7 +205,7 @@ void fr_result_print_formats(const json_t *tasks, FILE *out)
 /* Of the loads, over all workers. */
 static void print_pace(const struct fr_result *r, FILE *out)
 {
-    struct fr_pace p = {0};
+    struct fr_pace p = {.server_cpu_ms = -1};
     struct fr_pace_verdict verdict;
     size_t i;
     json_t *task;
@@ -216,7 +216,7 @@ static void print_pace(const struct fr_result *r, FILE *out)
             continue;
         p.busy_ms += (double)fr_ipc_number(task, "duration_ms", 0);
         p.client_cpu_ms += (double)fr_ipc_number(task, "client_cpu_ms", 0);
-        p.server_cpu_ms += (double)fr_ipc_number(task, "server_cpu_ms", 0);
+        fr_pace_add(&p.server_cpu_ms, (double)fr_ipc_number(task, "server_cpu_ms", -1));
         p.read_ms += (double)fr_ipc_number(task, "read_ms", 0);
         p.send_ms += (double)fr_ipc_number(task, "send_ms", 0);
         p.answer_ms += (double)fr_ipc_number(task, "answer_ms", 0);

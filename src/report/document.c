@@ -432,7 +432,8 @@ static json_t *make_counters(const json_t *samples, const struct counter_pair *p
 static json_t *make_bottleneck(const json_t *tasks, const json_t *waits)
 {
     const json_t *wait = json_array_get(waits, 0);
-    struct fr_pace p = {.wait = json_string_value(json_object_get(wait, "name")),
+    struct fr_pace p = {.server_cpu_ms = -1,
+                        .wait = json_string_value(json_object_get(wait, "name")),
                         .wait_ms = fr_report_real(wait, "wait_ms", 0)};
     struct fr_pace_verdict verdict;
     size_t i;
@@ -444,7 +445,7 @@ static json_t *make_bottleneck(const json_t *tasks, const json_t *waits)
             continue;
         p.busy_ms += fr_report_real(task, "duration_ms", 0);
         p.client_cpu_ms += fr_report_real(task, "client_cpu_ms", 0);
-        p.server_cpu_ms += fr_report_real(task, "server_cpu_ms", 0);
+        fr_pace_add(&p.server_cpu_ms, fr_report_real(task, "server_cpu_ms", -1));
         p.read_ms += fr_report_real(task, "read_ms", 0);
         p.send_ms += fr_report_real(task, "send_ms", 0);
         p.answer_ms += fr_report_real(task, "answer_ms", 0);

@@ -100,6 +100,12 @@ static size_t add_part(char *out, size_t at, const char *what, double ms,
                                  part(ms, p) * 100);
 }
 
+void fr_pace_add(double *sum, double ms)
+{
+    if (ms >= 0)
+        *sum = (*sum < 0 ? 0 : *sum) + ms;
+}
+
 void fr_pace_judge(const struct fr_pace *p, struct fr_pace_verdict *out)
 {
     const struct rule *rule = judge(p);

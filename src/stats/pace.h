@@ -27,6 +27,9 @@ struct fr_pace_verdict {
     const char *next;                 /* what to try; static, "" = nothing */
 };
 
+/* One more task's part, below 0 = not measured, to a sum that began at -1. */
+void fr_pace_add(double *sum, double ms);
+
 void fr_pace_judge(const struct fr_pace *p, struct fr_pace_verdict *out);
 
 #endif

@@ -277,6 +277,30 @@ START_TEST(test_grid)
 }
 END_TEST
 
+static const struct {
+    fr_status status;
+    int32_t number;
+    const char *text;
+} explained[] = {
+    {FR_EDB, 300,
+     "the server's waits (they need VIEW SERVER STATE, from SQL Server 2022 on VIEW "
+     "SERVER PERFORMANCE STATE, in Azure SQL Database VIEW DATABASE STATE): no"},
+    {FR_EDB, 33557097, "the server's waits (Babelfish does not show them): no"},
+    {FR_EDB, 1205, "no"},
+    {FR_ELOST, 0, "no"},
+};
+
+START_TEST(test_refused_views_are_explained)
+{
+    struct fr_err err = {.text = ""};
+
+    (void)fr_err_set(&err, explained[_i].status, "no");
+    err.server_number = explained[_i].number;
+    fr_reading_explain(&err, "waits");
+    ck_assert_str_eq(err.text, explained[_i].text);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("observe");
@@ -289,6 +313,7 @@ int main(void)
     tcase_add_test(tc, test_idle_waits);
     tcase_add_test(tc, test_host);
     tcase_add_test(tc, test_grid);
+    tcase_add_loop_test(tc, test_refused_views_are_explained, 0, COUNT_OF(explained));
     suite_add_tcase(s, tc);
     return suite_run(s);
 }

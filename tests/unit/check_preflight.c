@@ -1,3 +1,4 @@
+#include "db/script.h"
 #include "db/statements.h"
 #include "load/preflight.h"
 #include "support/suite.h"
@@ -293,6 +294,9 @@ static const struct {
     {INDEXED, 0, 0, "may_insert=0 may_select=0", "E:no_insert_right E:no_select_right"},
     {INDEXED, 0, 0, "may_insert=NULL", ""},
     {INDEXED, 0, 0, "may_insert=0 babelfish_version=4.4", "W:no_insert_right"},
+    /* it says FULL of every database, and takes no notice of TABLOCK */
+    {0, 0, 0, "recovery_model=FULL is_read_committed_snapshot_on=1 babelfish_version=4.3",
+     ""},
     {INDEXED, TRUNCATE, 0, RIGHTS, "E:no_alter_right"},
     {INDEXED, TRUNCATE, 0, "may_alter=1", ""},
     {INDEXED, KEEP_IDENTITY, 0, RIGHTS, ""},
@@ -500,6 +504,81 @@ START_TEST(test_key_is_named)
 }
 END_TEST
 
+START_TEST(test_indexes_of_babelfish)
+{
+    static struct fr_finding found[FR_MAX_FINDINGS];
+    struct scene s;
+    struct fr_preflight p = {.streams = 1, .tasks = 1, .reject_free_bytes = -1};
+
+    set_scene(&s, INDEXED, 0);
+    ck_assert_uint_eq(judge(&s, "nonclustered_indexes=1", &p, found), 1);
+    ck_assert_ptr_nonnull(strstr(found[0].cure, "disable-indexes"));
+    ck_assert_uint_eq(
+        judge(&s, "nonclustered_indexes=1 babelfish_version=4.3", &p, found), 1);
+    ck_assert_ptr_nonnull(strstr(found[0].cure, "DROP INDEX"));
+}
+END_TEST
+
+START_TEST(test_unchecked_constraints_of_babelfish)
+{
+    static struct fr_finding found[FR_MAX_FINDINGS];
+    struct scene s;
+    struct fr_preflight p = {.streams = 1, .tasks = 1, .reject_free_bytes = -1};
+
+    set_scene(&s, CHECKED, NO_CHECK);
+    ck_assert_uint_ge(judge(&s, "may_alter=1", &p, found), 1);
+    ck_assert_str_eq(found[0].code, "constraints_untrusted");
+    ck_assert_ptr_nonnull(strstr(found[0].cure, "check-constraints"));
+    ck_assert_uint_ge(judge(&s, "may_alter=1 babelfish_version=4.3", &p, found), 1);
+    ck_assert_str_eq(found[0].code, "constraints_untrusted");
+    ck_assert_ptr_nonnull(strstr(found[0].message, "neither notes"));
+    ck_assert_ptr_null(strstr(found[0].cure, "check-constraints"));
+}
+END_TEST
+
+static const char *roles, *is_babelfish;
+
+static fr_status answer_roles(struct fr_sql *s, const char *sql, fr_sql_row_fn row,
+                              void *ctx, int64_t *affected, struct fr_err *err)
+{
+    static const char *const names[] = {"", ""};
+    const char *values[] = {roles, is_babelfish};
+    const size_t lengths[] = {1, 1};
+    struct fr_sql_row r = {
+        .columns = 2, .names = names, .values = values, .lengths = lengths};
+
+    (void)s;
+    (void)affected;
+    ck_assert_ptr_nonnull(strstr(sql, "SERVERPROPERTY('Babelfish')"));
+    return row(ctx, &r, err);
+}
+
+static const struct {
+    bool wanted;
+    const char *roles, *is_babelfish;
+    fr_status st;
+    bool may;
+} grant_cases[] = {
+    {false, NULL, NULL, FR_OK, false}, {false, "5", NULL, FR_OK, true},
+    {true, NULL, NULL, FR_OK, true},   {false, NULL, "1", FR_OK, false},
+    {false, "5", "1", FR_OK, false},   {true, "5", "1", FR_EARG, false},
+};
+
+START_TEST(test_roles_are_granted)
+{
+    static const struct fr_sql_ops ops = {.run = answer_roles};
+    struct fr_sql session = {.ops = &ops};
+    struct fr_err err = {.text = ""};
+    bool may = !grant_cases[_i].may;
+
+    roles = grant_cases[_i].roles;
+    is_babelfish = grant_cases[_i].is_babelfish;
+    ck_assert_int_eq(fr_script_may_grant(&session, grant_cases[_i].wanted, &may, &err),
+                     grant_cases[_i].st);
+    ck_assert_int_eq(may, grant_cases[_i].may);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("preflight");
@@ -512,6 +591,9 @@ int main(void)
     tcase_add_loop_test(tc, test_findings, 0, COUNT_OF(judge_cases));
     tcase_add_loop_test(tc, test_space_for_rejects, 0, COUNT_OF(space_cases));
     tcase_add_test(tc, test_key_is_named);
+    tcase_add_test(tc, test_indexes_of_babelfish);
+    tcase_add_test(tc, test_unchecked_constraints_of_babelfish);
+    tcase_add_loop_test(tc, test_roles_are_granted, 0, COUNT_OF(grant_cases));
     suite_add_tcase(s, tc);
     return suite_run(s);
 }

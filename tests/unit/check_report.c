@@ -126,6 +126,19 @@ START_TEST(test_spread_samples)
 }
 END_TEST
 
+START_TEST(test_what_was_not_measured)
+{
+    double sum = -1;
+
+    fr_pace_add(&sum, -1);
+    ck_assert_double_eq(sum, -1);
+    fr_pace_add(&sum, 0);
+    fr_pace_add(&sum, 7);
+    fr_pace_add(&sum, -1);
+    ck_assert_double_eq(sum, 7);
+}
+END_TEST
+
 /* busy 10 s: client, server, read, send, answer, rate; the server's wait; what it begins
  * with */
 static const struct {
@@ -143,6 +156,7 @@ static const struct {
     {{10000, 1000, 1000, 100, -1, 100, 0, "ASYNC_NETWORK_IO", 5000},
      "The server waited for"},
     {{10000, 1000, 1000, 100, -1, 100, 0, NULL, 0}, "Nothing was busy most of the time"},
+    {{10000, 1000, -1, 100, -1, 100, 0, NULL, 0}, "Nothing was busy most of the time"},
     {{0, 0, 0, 0, 0, 0, 0, NULL, 0}, "No task took any time"},
 };
 
@@ -157,6 +171,8 @@ START_TEST(test_pace)
     /* what was not measured is not spoken of */
     ck_assert_int_eq(strstr(v.sentence, "to send") == NULL,
                      paces[_i].p.send_ms < 0 || paces[_i].p.busy_ms <= 0);
+    ck_assert_int_eq(strstr(v.sentence, ", the server's ") == NULL,
+                     paces[_i].p.server_cpu_ms < 0 || paces[_i].p.busy_ms <= 0);
 }
 END_TEST
 
@@ -205,6 +221,7 @@ int main(void)
     tcase_add_loop_test(tc, test_times, 0, COUNT_OF(times));
     tcase_add_test(tc, test_spread_tasks);
     tcase_add_test(tc, test_spread_samples);
+    tcase_add_test(tc, test_what_was_not_measured);
     tcase_add_loop_test(tc, test_pace, 0, COUNT_OF(paces));
     tcase_add_test(tc, test_bottleneck);
     tcase_add_test(tc, test_empty_run);
