@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "db/statements.h"
+#include "load/loader.h"
 #include "observe/figures.h"
 #include "observe/host.h"
 #include "rack/metrics.h"
@@ -251,7 +252,10 @@ static void look_at_server(struct sampler *s)
     if (s->session == NULL && !s->connect_refused &&
         fr_connector_monitor(&s->c->connector, &s->session, &err) != FR_OK) {
         /* a server that is away is asked again; one that says no is not */
-        s->connect_refused = err.server_number != 0;
+        s->connect_refused = err.server_number != 0 && !fr_error_is_retryable(&err);
+        if (s->connect_refused)
+            fr_buf_printf(&s->said, "the run goes on without samples of the server: %s",
+                          err.text);
         return;
     }
     for (size_t kind = 0; kind < KINDS; kind++)
