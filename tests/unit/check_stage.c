@@ -133,7 +133,7 @@ static bool was_said(const struct played *p, const char *what)
     }
 #define HEAPS(rows)                                                                      \
     {                                                                                    \
-        "AS s WITH (UPDLOCK, HOLDLOCK)", rows, 0, 0                                      \
+        "AS is_brought", rows, 0, 0                                                      \
     }
 #define ONE LOAD "|0|" HEAP "|7|" DATE "|0|5"
 #define MARKED                                                                           \
