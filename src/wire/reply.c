@@ -213,8 +213,11 @@ static enum step read_done(struct reader *r)
     if ((status & DONE_COUNT) != 0) {
         r->reply->has_count = true;
         r->reply->rows = (int64_t)((uint64_t)u32_of(p + 8) << 32 | u32_of(p + 4));
-        if (!r->had_result)
-            r->w->sql.changed_rows += r->reply->rows;
+        /* counts are the server's word: their sum may be anything */
+        if (!r->had_result &&
+            __builtin_add_overflow(r->w->sql.changed_rows, r->reply->rows,
+                                   &r->w->sql.changed_rows))
+            r->w->sql.changed_rows = INT64_MAX;
     }
     r->had_result = false;
     if ((status & (DONE_ERROR | DONE_SERVER_ERROR)) != 0 && !r->w->attention_sent &&
