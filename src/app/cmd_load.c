@@ -50,16 +50,12 @@ struct begun {
     bool other_ranges, other_file;
 };
 
-static int64_t number(const struct fr_sql_row *row, size_t i)
-{
-    return row->values[i] == NULL ? -1 : strtoll(row->values[i], NULL, 10);
-}
-
 static bool is_begun_file(const struct fr_source_identity *file,
                           const struct fr_sql_row *row)
 {
-    return file->bytes == number(row, 3) && file->mtime_ns == number(row, 4) &&
-           (int64_t)(file->head_hash & INT64_MAX) == number(row, 5);
+    return file->bytes == fr_sql_row_i64(row, 3, -1) &&
+           file->mtime_ns == fr_sql_row_i64(row, 4, -1) &&
+           (int64_t)(file->head_hash & INT64_MAX) == fr_sql_row_i64(row, 5, -1);
 }
 
 static fr_status take_head(void *ctx, const struct fr_sql_row *row, struct fr_err *err)
@@ -70,8 +66,8 @@ static fr_status take_head(void *ctx, const struct fr_sql_row *row, struct fr_er
     if (row->columns != 6)
         return fr_err_set(err, FR_EPROTO, "the ledger's heads have other columns");
     for (size_t i = 0; !fits && i < b->count; i++)
-        fits = b->parts[i].range_start == number(row, 0) &&
-               b->parts[i].range_end == number(row, 1);
+        fits = b->parts[i].range_start == fr_sql_row_i64(row, 0, -1) &&
+               b->parts[i].range_end == fr_sql_row_i64(row, 1, -1);
     b->found++;
     b->done += row->values[2] != NULL && strcmp(row->values[2], "done") == 0 ? 1 : 0;
     b->other_ranges = b->other_ranges || !fits;

@@ -54,11 +54,6 @@ static void say(json_t *list, const char *fmt, ...)
     json_array_append_new(list, json_string(line));
 }
 
-static int64_t number(const struct fr_sql_row *row, size_t i)
-{
-    return row->values[i] == NULL ? 0 : strtoll(row->values[i], NULL, 10);
-}
-
 static fr_status take_head(void *ctx, const struct fr_sql_row *row, struct fr_err *err)
 {
     struct heads *h = ctx;
@@ -74,14 +69,14 @@ static fr_status take_head(void *ctx, const struct fr_sql_row *row, struct fr_er
         h->capacity = wanted;
     }
     one = &h->items[h->count++];
-    *one = (struct head){.range_start = number(row, 1),
-                         .epoch = number(row, 3),
-                         .rows = number(row, 4),
-                         .rejected = number(row, 5),
-                         .skipped = number(row, 6),
-                         .object_id = number(row, 7),
-                         .is_truncated = number(row, 8) != 0,
-                         .is_brought = number(row, 10) != 0};
+    *one = (struct head){.range_start = fr_sql_row_i64(row, 1, 0),
+                         .epoch = fr_sql_row_i64(row, 3, 0),
+                         .rows = fr_sql_row_i64(row, 4, 0),
+                         .rejected = fr_sql_row_i64(row, 5, 0),
+                         .skipped = fr_sql_row_i64(row, 6, 0),
+                         .object_id = fr_sql_row_i64(row, 7, 0),
+                         .is_truncated = fr_sql_row_i64(row, 8, 0) != 0,
+                         .is_brought = fr_sql_row_i64(row, 10, 0) != 0};
     snprintf(one->stage_group, sizeof one->stage_group, "%s",
              row->values[9] == NULL ? "" : row->values[9]);
     snprintf(one->load_id, sizeof one->load_id, "%s",

@@ -348,9 +348,9 @@ static fr_status take_target(void *ctx, const struct fr_sql_row *row, struct fr_
         .options = &t->settings.load,
         .source = t->source,
         .is_queued = true,
-        .tasks = row->values[3] == NULL ? 1 : strtoll(row->values[3], NULL, 10),
+        .tasks = fr_sql_row_i64(row, 3, 1),
         .is_made = row->values[5] != NULL && strcmp(row->values[5], "1") == 0,
-        .most_at_once = row->values[6] == NULL ? 0 : strtoll(row->values[6], NULL, 10)};
+        .most_at_once = fr_sql_row_i64(row, 6, 0)};
     return FR_OK;
 }
 

@@ -1,6 +1,5 @@
 #include "app/watch.h"
 
-#include "base/num.h"
 #include "db/statements.h"
 
 #include <stdio.h>
@@ -25,15 +24,6 @@ static void crew_free(struct crew *c)
     }
     free(c->workers);
     memset(c, 0, sizeof *c);
-}
-
-static int64_t number(const struct fr_sql_row *row, size_t column, int64_t fallback)
-{
-    int64_t n = fallback;
-
-    if (row->values[column] != NULL)
-        (void)fr_num_i64(row->values[column], INT64_MIN, INT64_MAX, &n);
-    return n;
 }
 
 /* The queue does not keep how large a source is; where it lies on this host, too, it can
@@ -76,11 +66,11 @@ static fr_status take_worker(void *ctx, const struct fr_sql_row *row, struct fr_
         .state = copy(strcmp(state, "done") == 0 || strcmp(state, "failed") == 0 ? "ended"
                                                                                  : state),
         .source = copy(row->values[4]),
-        .scheduler_id = (int)number(row, 3, -1),
-        .rows = row->values[4] == NULL ? 0 : number(row, 5, 0),
-        .bytes = row->values[4] == NULL ? 0 : number(row, 6, 0),
-        .source_bytes =
-            source_bytes(row->values[4], number(row, 7, 0), number(row, 8, -1))};
+        .scheduler_id = (int)fr_sql_row_i64(row, 3, -1),
+        .rows = row->values[4] == NULL ? 0 : fr_sql_row_i64(row, 5, 0),
+        .bytes = row->values[4] == NULL ? 0 : fr_sql_row_i64(row, 6, 0),
+        .source_bytes = source_bytes(row->values[4], fr_sql_row_i64(row, 7, 0),
+                                     fr_sql_row_i64(row, 8, -1))};
     return w->name == NULL || w->state == NULL || w->source == NULL
                ? fr_err_set(err, FR_ENOMEM, "no memory for the workers")
                : FR_OK;

@@ -3,6 +3,7 @@
 #include "base/num.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 fr_status fr_sql_run(struct fr_sql *s, const char *sql, fr_sql_row_fn row, void *ctx,
@@ -60,6 +61,23 @@ fr_status fr_sql_take_one(void *ctx, const struct fr_sql_row *row, struct fr_err
         one->values[i] = one->text + used;
         used += n + 1;
     }
+    return FR_OK;
+}
+
+int64_t fr_sql_row_i64(const struct fr_sql_row *row, size_t i, int64_t fallback)
+{
+    return i >= row->columns || row->values[i] == NULL
+               ? fallback
+               : (int64_t)strtoll(row->values[i], NULL, 10);
+}
+
+fr_status fr_sql_take_last_i64(void *ctx, const struct fr_sql_row *row,
+                               struct fr_err *err)
+{
+    int64_t *out = ctx;
+
+    (void)err;
+    *out = row->columns == 1 ? fr_sql_row_i64(row, 0, -1) : -1;
     return FR_OK;
 }
 

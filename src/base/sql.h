@@ -113,6 +113,12 @@ struct fr_sql_one {
 };
 /* An fr_sql_row_fn whose ctx is a zeroed struct fr_sql_one; keeps the first row. */
 fr_status fr_sql_take_one(void *ctx, const struct fr_sql_row *row, struct fr_err *err);
+/* Column i of a row as a number; fallback when NULL or absent. */
+int64_t fr_sql_row_i64(const struct fr_sql_row *row, size_t i, int64_t fallback);
+/* An fr_sql_row_fn whose ctx is an int64_t: the last row's only column, -1 where it is
+ * NULL or one of several. */
+fr_status fr_sql_take_last_i64(void *ctx, const struct fr_sql_row *row,
+                               struct fr_err *err);
 /* Column i as a number; fallback when NULL or absent. */
 int64_t fr_sql_one_i64(const struct fr_sql_one *one, size_t i, int64_t fallback);
 

@@ -32,11 +32,6 @@ enum task_column {
     A_COLUMNS
 };
 
-static int64_t number(const struct fr_sql_row *row, enum task_column c)
-{
-    return row->values[c] == NULL ? -1 : strtoll(row->values[c], NULL, 10);
-}
-
 static const char *text(const struct fr_sql_row *row, enum task_column c)
 {
     return row->values[c] == NULL ? "" : row->values[c];
@@ -70,21 +65,21 @@ static fr_status take_task(void *ctx, const struct fr_sql_row *row, struct fr_er
         return fr_err_set(err, FR_ENOMEM, "no memory for the queue's tasks");
     t = &list->items[list->count++];
     *t = (struct fr_queued_task){
-        .task_id = number(row, A_TASK_ID),
-        .epoch = number(row, A_EPOCH),
-        .range_start = number(row, A_RANGE_START),
-        .range_end = number(row, A_RANGE_END),
-        .rows = number(row, A_ROWS),
-        .rejected = number(row, A_REJECTED),
-        .skipped = number(row, A_SKIPPED),
+        .task_id = fr_sql_row_i64(row, A_TASK_ID, -1),
+        .epoch = fr_sql_row_i64(row, A_EPOCH, -1),
+        .range_start = fr_sql_row_i64(row, A_RANGE_START, -1),
+        .range_end = fr_sql_row_i64(row, A_RANGE_END, -1),
+        .rows = fr_sql_row_i64(row, A_ROWS, -1),
+        .rejected = fr_sql_row_i64(row, A_REJECTED, -1),
+        .skipped = fr_sql_row_i64(row, A_SKIPPED, -1),
         .source = strdup(text(row, A_SOURCE)),
         .server = strdup(text(row, A_SERVER)),
         .database = strdup(text(row, A_DATABASE)),
         .table = strdup(text(row, A_TABLE)),
         .options = strdup(text(row, A_OPTIONS)),
-        .job_id = number(row, A_JOB_ID),
+        .job_id = fr_sql_row_i64(row, A_JOB_ID, -1),
         .blocked_why = strdup(text(row, A_BLOCKED_WHY)),
-        .is_undone = number(row, A_UNDONE) == 1,
+        .is_undone = fr_sql_row_i64(row, A_UNDONE, -1) == 1,
     };
     fr_range_text(t->range_start, t->range_end, range);
     if (asprintf(&t->shown, "%s%s", text(row, A_SOURCE), range) < 0)

@@ -58,11 +58,6 @@ static struct heap *add_heap(struct heaps *h, const char *table, struct fr_err *
     return &h->items[h->count++];
 }
 
-static int64_t number(const struct fr_sql_row *row, size_t i)
-{
-    return row->values[i] == NULL ? 0 : strtoll(row->values[i], NULL, 10);
-}
-
 static fr_status take_heap(void *ctx, const struct fr_sql_row *row, struct fr_err *err)
 {
     struct heap *one;
@@ -73,12 +68,12 @@ static fr_status take_heap(void *ctx, const struct fr_sql_row *row, struct fr_er
     if (one == NULL)
         return FR_ENOMEM;
     snprintf(one->load_id, sizeof one->load_id, "%s", row->values[0]);
-    one->range_start = number(row, 1);
-    one->target_id = number(row, 3);
+    one->range_start = fr_sql_row_i64(row, 1, 0);
+    one->target_id = fr_sql_row_i64(row, 3, 0);
     snprintf(one->target_date, sizeof one->target_date, "%s",
              row->values[4] == NULL ? "" : row->values[4]);
-    one->is_brought = number(row, 5) != 0;
-    one->rows = number(row, 6);
+    one->is_brought = fr_sql_row_i64(row, 5, 0) != 0;
+    one->rows = fr_sql_row_i64(row, 6, 0);
     return FR_OK;
 }
 
@@ -166,18 +161,6 @@ static bool has_identity(const struct fr_table *t)
     return false;
 }
 
-/* A trigger of the target may answer rows, too: ours are the last. */
-static fr_status take_last(void *ctx, const struct fr_sql_row *row, struct fr_err *err)
-{
-    int64_t *rows = ctx;
-
-    (void)err;
-    *rows = row->columns == 1 && row->values[0] != NULL
-                ? strtoll(row->values[0], NULL, 10)
-                : -1;
-    return FR_OK;
-}
-
 static bool write_insert(const struct bringing *b, const struct heap *h,
                          struct fr_buf *sql)
 {
@@ -208,8 +191,9 @@ static fr_status insert_heap(struct bringing *b, const struct heap *h, int64_t *
     if (!write_insert(b, h, &sql))
         st = fr_err_set(err, FR_ENOMEM, "the INSERT into %s is too long",
                         b->target->display);
+    /* a trigger of the target may answer rows, too: ours are the last */
     if (st == FR_OK)
-        st = fr_sql_run(b->s, fr_buf_text(&sql), take_last, rows, err);
+        st = fr_sql_run(b->s, fr_buf_text(&sql), fr_sql_take_last_i64, rows, err);
     fr_buf_free(&sql);
     return st == FR_OK
                ? FR_OK
@@ -282,7 +266,7 @@ static fr_status switch_heap(struct bringing *b, const struct heap *h, int64_t *
         st = fr_err_set(err, FR_ENOMEM, "no memory for the stage tables");
     b->in_switch = true;
     if (st == FR_OK)
-        st = fr_sql_run(b->s, fr_buf_text(&sql), take_last, rows, err);
+        st = fr_sql_run(b->s, fr_buf_text(&sql), fr_sql_take_last_i64, rows, err);
     if (st == FR_OK)
         b->in_switch = false;
     fr_buf_free(&sql);
@@ -397,8 +381,8 @@ static fr_status take_leftover(void *ctx, const struct fr_sql_row *row,
         return FR_ENOMEM;
     snprintf(one->group, sizeof one->group, "%s", row->values[0]);
     snprintf(one->load_id, sizeof one->load_id, "%s", row->values[1]);
-    one->range_start = number(row, 2);
-    one->is_there = number(row, 4) != 0;
+    one->range_start = fr_sql_row_i64(row, 2, 0);
+    one->is_there = fr_sql_row_i64(row, 4, 0) != 0;
     return FR_OK;
 }
 

@@ -88,17 +88,6 @@ fr_status fr_undo_check(struct fr_sql *s, const struct fr_undo *u, int64_t *rows
     return FR_OK;
 }
 
-static fr_status take_count(void *ctx, const struct fr_sql_row *row, struct fr_err *err)
-{
-    int64_t *rows = ctx;
-
-    (void)err;
-    *rows = row->columns == 1 && row->values[0] != NULL
-                ? strtoll(row->values[0], NULL, 10)
-                : -1;
-    return FR_OK;
-}
-
 static fr_status delete_rows(struct fr_sql *s, const struct fr_undo *u, int64_t *rows,
                              struct fr_err *err)
 {
@@ -123,7 +112,7 @@ static fr_status delete_rows(struct fr_sql *s, const struct fr_undo *u, int64_t 
                                 t->quoted, column) >= (int)sizeof sql)
         st = fr_err_set(err, FR_EARG, "the name of %s is too long", t->display);
     if (st == FR_OK)
-        st = fr_sql_run_params(s, sql, params, 1, take_count, rows, err);
+        st = fr_sql_run_params(s, sql, params, 1, fr_sql_take_last_i64, rows, err);
     fr_table_free(&t);
     return st;
 }

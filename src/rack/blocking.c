@@ -19,13 +19,6 @@ struct waiters {
     size_t count, room;
 };
 
-static int64_t number(const struct fr_sql_row *row, size_t i)
-{
-    return i >= row->columns || row->values[i] == NULL
-               ? 0
-               : strtoll(row->values[i], NULL, 10);
-}
-
 static fr_status take_waiter(void *ctx, const struct fr_sql_row *row, struct fr_err *err)
 {
     struct waiters *w = ctx;
@@ -39,10 +32,11 @@ static fr_status take_waiter(void *ctx, const struct fr_sql_row *row, struct fr_
         w->items = grown;
         w->room = room;
     }
-    w->items[w->count++] = (struct monitor_waiter){.spid = (int)number(row, 0),
-                                                   .blocker = (int)number(row, 1),
-                                                   .wait_ms = number(row, 2),
-                                                   .for_lock = number(row, 3) != 0};
+    w->items[w->count++] =
+        (struct monitor_waiter){.spid = (int)fr_sql_row_i64(row, 0, 0),
+                                .blocker = (int)fr_sql_row_i64(row, 1, 0),
+                                .wait_ms = fr_sql_row_i64(row, 2, 0),
+                                .for_lock = fr_sql_row_i64(row, 3, 0) != 0};
     return FR_OK;
 }
 

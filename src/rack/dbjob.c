@@ -165,8 +165,8 @@ static fr_status take_held(void *ctx, const struct fr_sql_row *row, struct fr_er
     }
     h = &j->held[j->held_count++];
     snprintf(h->worker, sizeof h->worker, "%s", row->values[0]);
-    h->task_id = row->values[1] == NULL ? -1 : strtoll(row->values[1], NULL, 10);
-    h->epoch = row->values[2] == NULL ? -1 : strtoll(row->values[2], NULL, 10);
+    h->task_id = fr_sql_row_i64(row, 1, -1);
+    h->epoch = fr_sql_row_i64(row, 2, -1);
     return FR_OK;
 }
 
