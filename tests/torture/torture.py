@@ -242,9 +242,11 @@ class Scenario:
         part = [p for p in f.parts if p.start == start][0]
         if part.keys:
             self.rack.sql("DELETE FROM dbo.t WHERE f = %d AND a BETWEEN %d AND %d" % (f.number, part.keys[0], part.keys[-1]))
-        # what was taken out no longer counts; its head is done where the answer to the last COMMIT was lost
-        self.rack.sql("UPDATE dbo.fullrack_ledger SET rows_loaded = 0 WHERE state <> 'open' AND source = '%s' AND range_start = %d"
-                      % (source, start))
+        # what was taken out no longer counts; its head is done where the answer to the last COMMIT was lost. There is no ledger
+        # yet where no worker has come as far as to make it.
+        if self.rack.sql("SELECT 1 FROM sys.tables WHERE name = 'fullrack_ledger'"):
+            self.rack.sql("UPDATE dbo.fullrack_ledger SET rows_loaded = 0 WHERE state <> 'open' AND source = '%s' AND range_start = %d"
+                          % (source, start))
         self.reset(task)
 
     def purge_done(self):
