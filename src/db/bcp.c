@@ -12,13 +12,15 @@
 /* A variable-length cell begins with this; longer values make it grow. */
 enum { MIN_CELL_BYTES = 64, MAX_INLINE_BYTES = 8000, BCP_MAX_FIXED_BYTES = 40 };
 
+/* What db-lib reads: the cell, or what is made of it. */
+enum library_form { AS_IT_IS, MONEY, DECIMAL, DATETIME };
+
 /* How a type is bound: db-lib copies and never converts, since host form and column type
  * agree. */
 struct bind_rule {
-    int host_type;         /* db-lib's type of the bound memory */
-    uint8_t cell_bytes;    /* size of our host form; 0 = variable */
-    uint8_t library_bytes; /* size of db-lib's form where it is another one, else 0 */
-    void (*translate)(const unsigned char *cell, unsigned char *library);
+    int host_type;      /* db-lib's type of the bound memory */
+    uint8_t cell_bytes; /* size of our host form; 0 = variable */
+    enum library_form form;
 };
 
 static void translate_money(const unsigned char *cell, unsigned char *library)
@@ -32,6 +34,12 @@ static void translate_money(const unsigned char *cell, unsigned char *library)
     memcpy(library, &m, sizeof m);
 }
 
+static void put_big_endian(uint64_t v, unsigned char *out)
+{
+    v = htobe64(v);
+    memcpy(out, &v, sizeof v);
+}
+
 static void translate_decimal(const unsigned char *cell, unsigned char *library)
 {
     /* bytes of the magnitude by precision, without the sign byte (MS-TDS 2.2.5.5.1.6
@@ -42,21 +50,26 @@ static void translate_decimal(const unsigned char *cell, unsigned char *library)
     struct fr_decimal d;
     uint64_t low, high;
     unsigned __int128 magnitude;
+    size_t bytes;
 
     memcpy(&d, cell, sizeof d);
+    bytes = magnitude_bytes[d.precision];
     memcpy(&low, d.magnitude, sizeof low);
     memcpy(&high, d.magnitude + sizeof low, sizeof high);
-    magnitude = (unsigned __int128)le64toh(high) << 64 | le64toh(low);
-    /* db-lib looks at as many bytes of the array as the precision asks for, the highest
-     * first */
-    magnitude <<= 8 * (sizeof d.magnitude - magnitude_bytes[d.precision]);
-    high = htobe64((uint64_t)(magnitude >> 64));
-    low = htobe64((uint64_t)magnitude);
     library[offsetof(DBNUMERIC, precision)] = d.precision;
     library[offsetof(DBNUMERIC, scale)] = d.scale;
     library[offsetof(DBNUMERIC, array)] = d.negative;
-    memcpy(library + offsetof(DBNUMERIC, array) + 1, &high, sizeof high);
-    memcpy(library + offsetof(DBNUMERIC, array) + 1 + sizeof high, &low, sizeof low);
+    /* db-lib looks at as many bytes of the array as the precision asks for, the highest
+     * first */
+    library += offsetof(DBNUMERIC, array) + 1;
+    if (bytes <= sizeof low) {
+        put_big_endian(le64toh(low) << 8 * (sizeof low - bytes), library);
+        return;
+    }
+    magnitude = (unsigned __int128)le64toh(high) << 64 | le64toh(low);
+    magnitude <<= 8 * (sizeof d.magnitude - bytes);
+    put_big_endian((uint64_t)(magnitude >> 64), library);
+    put_big_endian((uint64_t)magnitude, library + sizeof high);
 }
 
 static void translate_datetime(const unsigned char *cell, unsigned char *library)
@@ -75,39 +88,52 @@ static void translate_datetime(const unsigned char *cell, unsigned char *library
     memcpy(library, &a, sizeof a);
 }
 
+static void translate(enum library_form form, const unsigned char *cell,
+                      unsigned char *library)
+{
+    switch (form) {
+    case MONEY:
+        translate_money(cell, library);
+        break;
+    case DECIMAL:
+        translate_decimal(cell, library);
+        break;
+    case DATETIME:
+        translate_datetime(cell, library);
+        break;
+    case AS_IT_IS:
+        break;
+    }
+}
+
 #define CELL(type) (uint8_t)sizeof(type)
 static const struct bind_rule rules[FR_TYPE_COUNT] = {
-    [FR_TYPE_BIT] = {SYBBIT, CELL(uint8_t), 0, NULL},
-    [FR_TYPE_TINYINT] = {SYBINT1, CELL(uint8_t), 0, NULL},
-    [FR_TYPE_SMALLINT] = {SYBINT2, CELL(int16_t), 0, NULL},
-    [FR_TYPE_INT] = {SYBINT4, CELL(int32_t), 0, NULL},
-    [FR_TYPE_BIGINT] = {SYBINT8, CELL(int64_t), 0, NULL},
-    [FR_TYPE_REAL] = {SYBREAL, CELL(float), 0, NULL},
-    [FR_TYPE_FLOAT] = {SYBFLT8, CELL(double), 0, NULL},
-    [FR_TYPE_SMALLMONEY] = {SYBMONEY4, CELL(int32_t), 0, NULL},
-    [FR_TYPE_MONEY] = {SYBMONEY, CELL(int64_t), CELL(DBMONEY), translate_money},
-    [FR_TYPE_DECIMAL] = {SYBNUMERIC, CELL(struct fr_decimal), CELL(DBNUMERIC),
-                         translate_decimal},
-    [FR_TYPE_DATE] = {SYBMSDATE, CELL(struct fr_datetime), CELL(DBDATETIMEALL),
-                      translate_datetime},
-    [FR_TYPE_TIME] = {SYBMSTIME, CELL(struct fr_datetime), CELL(DBDATETIMEALL),
-                      translate_datetime},
-    [FR_TYPE_DATETIME] = {SYBDATETIME, CELL(struct fr_datetime_old), 0, NULL},
-    [FR_TYPE_SMALLDATETIME] = {SYBDATETIME4, CELL(struct fr_smalldatetime), 0, NULL},
-    [FR_TYPE_DATETIME2] = {SYBMSDATETIME2, CELL(struct fr_datetime), CELL(DBDATETIMEALL),
-                           translate_datetime},
-    [FR_TYPE_DATETIMEOFFSET] = {SYBMSDATETIMEOFFSET, CELL(struct fr_datetime),
-                                CELL(DBDATETIMEALL), translate_datetime},
-    [FR_TYPE_CHAR] = {SYBVARCHAR, 0, 0, NULL},
-    [FR_TYPE_VARCHAR] = {SYBVARCHAR, 0, 0, NULL},
-    [FR_TYPE_TEXT] = {SYBVARCHAR, 0, 0, NULL},
-    [FR_TYPE_NCHAR] = {SYBVARCHAR, 0, 0, NULL},
-    [FR_TYPE_NVARCHAR] = {SYBVARCHAR, 0, 0, NULL},
-    [FR_TYPE_NTEXT] = {SYBVARCHAR, 0, 0, NULL},
-    [FR_TYPE_BINARY] = {SYBVARBINARY, 0, 0, NULL},
-    [FR_TYPE_VARBINARY] = {SYBVARBINARY, 0, 0, NULL},
-    [FR_TYPE_IMAGE] = {SYBVARBINARY, 0, 0, NULL},
-    [FR_TYPE_GUID] = {FR_SYBUNIQUE, 16, 0, NULL},
+    [FR_TYPE_BIT] = {SYBBIT, CELL(uint8_t), AS_IT_IS},
+    [FR_TYPE_TINYINT] = {SYBINT1, CELL(uint8_t), AS_IT_IS},
+    [FR_TYPE_SMALLINT] = {SYBINT2, CELL(int16_t), AS_IT_IS},
+    [FR_TYPE_INT] = {SYBINT4, CELL(int32_t), AS_IT_IS},
+    [FR_TYPE_BIGINT] = {SYBINT8, CELL(int64_t), AS_IT_IS},
+    [FR_TYPE_REAL] = {SYBREAL, CELL(float), AS_IT_IS},
+    [FR_TYPE_FLOAT] = {SYBFLT8, CELL(double), AS_IT_IS},
+    [FR_TYPE_SMALLMONEY] = {SYBMONEY4, CELL(int32_t), AS_IT_IS},
+    [FR_TYPE_MONEY] = {SYBMONEY, CELL(int64_t), MONEY},
+    [FR_TYPE_DECIMAL] = {SYBNUMERIC, CELL(struct fr_decimal), DECIMAL},
+    [FR_TYPE_DATE] = {SYBMSDATE, CELL(struct fr_datetime), DATETIME},
+    [FR_TYPE_TIME] = {SYBMSTIME, CELL(struct fr_datetime), DATETIME},
+    [FR_TYPE_DATETIME] = {SYBDATETIME, CELL(struct fr_datetime_old), AS_IT_IS},
+    [FR_TYPE_SMALLDATETIME] = {SYBDATETIME4, CELL(struct fr_smalldatetime), AS_IT_IS},
+    [FR_TYPE_DATETIME2] = {SYBMSDATETIME2, CELL(struct fr_datetime), DATETIME},
+    [FR_TYPE_DATETIMEOFFSET] = {SYBMSDATETIMEOFFSET, CELL(struct fr_datetime), DATETIME},
+    [FR_TYPE_CHAR] = {SYBVARCHAR, 0, AS_IT_IS},
+    [FR_TYPE_VARCHAR] = {SYBVARCHAR, 0, AS_IT_IS},
+    [FR_TYPE_TEXT] = {SYBVARCHAR, 0, AS_IT_IS},
+    [FR_TYPE_NCHAR] = {SYBVARCHAR, 0, AS_IT_IS},
+    [FR_TYPE_NVARCHAR] = {SYBVARCHAR, 0, AS_IT_IS},
+    [FR_TYPE_NTEXT] = {SYBVARCHAR, 0, AS_IT_IS},
+    [FR_TYPE_BINARY] = {SYBVARBINARY, 0, AS_IT_IS},
+    [FR_TYPE_VARBINARY] = {SYBVARBINARY, 0, AS_IT_IS},
+    [FR_TYPE_IMAGE] = {SYBVARBINARY, 0, AS_IT_IS},
+    [FR_TYPE_GUID] = {FR_SYBUNIQUE, 16, AS_IT_IS},
 };
 
 /* One column's memory: [4-byte length][value], the value at a multiple of 8. */
@@ -140,9 +166,9 @@ static void copy_free(struct bcp_copy *c)
     free(c);
 }
 
-static fr_status bind_column(struct bcp_copy *c, size_t i, struct fr_err *err)
+static fr_status bind_column(struct bcp_copy *c, struct bcp_column *col,
+                             struct fr_err *err)
 {
-    struct bcp_column *col = &c->columns[i];
     unsigned char *at = col->bound != NULL ? col->bound + 4 : col->memory + 4;
 
     col->bound_as_empty = false;
@@ -157,10 +183,10 @@ static fr_status bind_column(struct bcp_copy *c, size_t i, struct fr_err *err)
  * without prefix instead, so the binding changes where a column goes from empty to not
  * empty and back.
  */
-static fr_status bind_empty(struct bcp_copy *c, size_t i, struct fr_err *err)
+static fr_status bind_empty(struct bcp_copy *c, struct bcp_column *col,
+                            struct fr_err *err)
 {
     static unsigned char nothing[1];
-    struct bcp_column *col = &c->columns[i];
 
     if (col->bound_as_empty)
         return FR_OK;
@@ -200,7 +226,7 @@ static fr_status bcp_grow(struct fr_bulk *b, size_t column, size_t bytes,
     while (room < bytes)
         room *= 2;
     st = set_memory(c, column, room, err);
-    return st == FR_OK ? bind_column(c, column, err) : st;
+    return st == FR_OK ? bind_column(c, &c->columns[column], err) : st;
 }
 
 static fr_status prepare_column(struct bcp_copy *c, const struct fr_bulk_target *t,
@@ -222,7 +248,7 @@ static fr_status prepare_column(struct bcp_copy *c, const struct fr_bulk_target 
     st = set_memory(c, i, bytes, err);
     if (st != FR_OK)
         return st;
-    if (rule->library_bytes != 0) {
+    if (rule->form != AS_IT_IS) {
         int32_t null = FR_CELL_NULL;
 
         c->columns[i].bound = calloc(1, BCP_MAX_FIXED_BYTES + 8);
@@ -230,7 +256,7 @@ static fr_status prepare_column(struct bcp_copy *c, const struct fr_bulk_target 
             return fr_err_set(err, FR_ENOMEM, "no memory for a bulk copy");
         memcpy(c->columns[i].bound + 4, &null, sizeof null);
     }
-    return bind_column(c, i, err);
+    return bind_column(c, &c->columns[i], err);
 }
 
 static const char *const kind_names[] = {[FR_COLUMN_ENCRYPTED] = "Always Encrypted",
@@ -373,33 +399,36 @@ static fr_status bcp_begin(struct fr_sql *s, const struct fr_bulk_target *t,
     return FR_OK;
 }
 
+/* Bring what db-lib reads of a column up to its cell, of n bytes or FR_CELL_NULL. */
+static fr_status show_cell(struct bcp_copy *c, struct bcp_column *col, int32_t n,
+                           struct fr_err *err)
+{
+    if (col->bound != NULL) {
+        memcpy(col->bound + 4, &n, sizeof n);
+        if (n >= 0)
+            translate(col->rule->form, col->memory + 8, col->bound + 8);
+        return FR_OK;
+    }
+    if (n == 0)
+        return bind_empty(c, col, err);
+    return col->bound_as_empty ? bind_column(c, col, err) : FR_OK;
+}
+
 static fr_status bcp_send(struct fr_bulk *b, struct fr_err *err)
 {
     struct bcp_copy *c = (struct bcp_copy *)b;
     uint64_t sent = 0;
 
-    for (size_t i = 0; i < b->columns; i++) {
-        struct bcp_column *col = &c->columns[i];
+    for (struct bcp_column *col = c->columns; col < c->columns + b->columns; col++) {
+        fr_status st;
         int32_t n;
 
         if (col->memory == NULL)
             continue;
-        n = *b->cells[i].length;
-        if (col->bound != NULL) {
-            memcpy(col->bound + 4, &n, sizeof n);
-            if (n >= 0)
-                col->rule->translate(col->memory + 8, col->bound + 8);
-        } else if (n == 0) {
-            fr_status st = bind_empty(c, i, err);
-
-            if (st != FR_OK)
-                return st;
-        } else if (col->bound_as_empty) {
-            fr_status st = bind_column(c, i, err);
-
-            if (st != FR_OK)
-                return st;
-        }
+        memcpy(&n, col->memory + 4, sizeof n);
+        st = show_cell(c, col, n, err);
+        if (st != FR_OK)
+            return st;
         sent += n > 0 ? (uint64_t)n : 0;
     }
     c->sending = true;

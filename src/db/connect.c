@@ -10,6 +10,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
+/* The most that servers take where nothing is encrypted.  db-lib has the system called
+ * twice for each packet: fewer are cheaper. */
+enum { CLEAR_BULK_PACKET_BYTES = 32767 };
+
 static void set_socket_options(DBPROCESS *dbproc, uint32_t tcp_timeout_ms)
 {
     int fd = dbiordesc(dbproc);
@@ -44,9 +48,11 @@ static fr_status open_at_level(const struct fr_connect *c, enum fr_encrypt level
     DBSETLVERSION(login, DBVERSION_74);
     if (c->database != NULL && c->database[0] != '\0')
         DBSETLDBNAME(login, c->database);
-    if (c->packet_bytes > 0 || c->for_bulk)
-        DBSETLPACKET(login, c->packet_bytes > 0 ? (long)c->packet_bytes
-                                                : (long)FR_BULK_PACKET_BYTES);
+    if (c->packet_bytes > 0)
+        DBSETLPACKET(login, (long)c->packet_bytes);
+    else if (c->for_bulk)
+        DBSETLPACKET(login, level == FR_ENCRYPT_OFF ? (long)CLEAR_BULK_PACKET_BYTES
+                                                    : (long)FR_BULK_PACKET_BYTES);
     if (c->for_bulk)
         BCP_SETL(login, TRUE);
     fr_db_sink_clear(sink);

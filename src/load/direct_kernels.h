@@ -87,19 +87,25 @@ INLINE_KERNEL unsigned char *put_decimal(const struct direct_column *c, const ch
     return wire_form_decimal(negative, v, 0, out);
 }
 
+/*
+ * The parts go straight to the cell, here and below: put together on the stack first,
+ * they would be read back as one, and a load must wait for each smaller store under it.
+ */
 INLINE_KERNEL bool set_decimal(const struct direct_column *c, const char *p, size_t n,
                                struct fr_cell *cell)
 {
-    struct fr_decimal d = {.precision = c->precision, .scale = c->scale};
+    unsigned char *out = cell->data;
     bool negative;
     uint64_t v;
 
     if (!read_decimal(c, p, n, &v, &negative))
         return false;
-    d.negative = negative ? 1 : 0;
-    wire_put_u64(d.magnitude, v);
-    memcpy(cell->data, &d, sizeof d);
-    *cell->length = (int32_t)sizeof d;
+    out[offsetof(struct fr_decimal, precision)] = c->precision;
+    out[offsetof(struct fr_decimal, scale)] = c->scale;
+    out[offsetof(struct fr_decimal, negative)] = negative ? 1 : 0;
+    out = wire_put_u64(out + offsetof(struct fr_decimal, magnitude), v);
+    wire_put_u64(out, 0);
+    *cell->length = (int32_t)sizeof(struct fr_decimal);
     return true;
 }
 
@@ -114,18 +120,29 @@ INLINE_KERNEL unsigned char *put_date(const struct direct_column *c, const char 
     return out + 4;
 }
 
+INLINE_KERNEL bool set_moment(struct fr_cell *cell, uint32_t days, uint64_t time_100ns,
+                              uint8_t scale)
+{
+    int32_t since_1900 = (int32_t)days - WIRE_DAYS_TO_1900;
+    int16_t offset_min = 0;
+
+    memcpy(cell->data + offsetof(struct fr_datetime, time_100ns), &time_100ns,
+           sizeof time_100ns);
+    memcpy(cell->data + offsetof(struct fr_datetime, days), &since_1900,
+           sizeof since_1900);
+    memcpy(cell->data + offsetof(struct fr_datetime, offset_min), &offset_min,
+           sizeof offset_min);
+    cell->data[offsetof(struct fr_datetime, scale)] = scale;
+    *cell->length = (int32_t)sizeof(struct fr_datetime);
+    return true;
+}
+
 INLINE_KERNEL bool set_date(const struct direct_column *c, const char *p, size_t n,
                             struct fr_cell *cell)
 {
-    struct fr_datetime d = {0};
     uint32_t days;
 
-    if (n != 10 || !parse_days(c->calendar, p, &days))
-        return false;
-    d.days = (int32_t)days - WIRE_DAYS_TO_1900;
-    memcpy(cell->data, &d, sizeof d);
-    *cell->length = (int32_t)sizeof d;
-    return true;
+    return n == 10 && parse_days(c->calendar, p, &days) && set_moment(cell, days, 0, 0);
 }
 
 /*
@@ -170,17 +187,11 @@ INLINE_KERNEL unsigned char *put_datetime2(const struct direct_column *c, const 
 INLINE_KERNEL bool set_datetime2(const struct direct_column *c, const char *p, size_t n,
                                  struct fr_cell *cell)
 {
-    struct fr_datetime d = {.scale = c->scale};
     uint64_t time;
     uint32_t days;
 
-    if (!read_moment(c, c->scale, p, n, &days, &time))
-        return false;
-    d.days = (int32_t)days - WIRE_DAYS_TO_1900;
-    d.time_100ns = time * direct_tens[7 - c->scale];
-    memcpy(cell->data, &d, sizeof d);
-    *cell->length = (int32_t)sizeof d;
-    return true;
+    return read_moment(c, c->scale, p, n, &days, &time) &&
+           set_moment(cell, days, time * direct_tens[7 - c->scale], c->scale);
 }
 
 /* Milliseconds to the nearest 1/300 s; what rounds up to the next day is left to the
