@@ -12,8 +12,9 @@
 /* A variable-length cell begins with this; longer values make it grow. */
 enum { MIN_CELL_BYTES = 64, MAX_INLINE_BYTES = 8000, BCP_MAX_FIXED_BYTES = 40 };
 
-/* What db-lib reads: the cell, or what is made of it. */
-enum library_form { AS_IT_IS, MONEY, DECIMAL, DATETIME };
+/* What db-lib reads: nothing, the cell (which may be empty where it is variable), or what
+ * is made of it. */
+enum library_form { NO_FORM, FIXED, VARIABLE, MONEY, DECIMAL, DATETIME };
 
 /* How a type is bound: db-lib copies and never converts, since host form and column type
  * agree. */
@@ -88,57 +89,40 @@ static void translate_datetime(const unsigned char *cell, unsigned char *library
     memcpy(library, &a, sizeof a);
 }
 
-static void translate(enum library_form form, const unsigned char *cell,
-                      unsigned char *library)
-{
-    switch (form) {
-    case MONEY:
-        translate_money(cell, library);
-        break;
-    case DECIMAL:
-        translate_decimal(cell, library);
-        break;
-    case DATETIME:
-        translate_datetime(cell, library);
-        break;
-    case AS_IT_IS:
-        break;
-    }
-}
-
 #define CELL(type) (uint8_t)sizeof(type)
 static const struct bind_rule rules[FR_TYPE_COUNT] = {
-    [FR_TYPE_BIT] = {SYBBIT, CELL(uint8_t), AS_IT_IS},
-    [FR_TYPE_TINYINT] = {SYBINT1, CELL(uint8_t), AS_IT_IS},
-    [FR_TYPE_SMALLINT] = {SYBINT2, CELL(int16_t), AS_IT_IS},
-    [FR_TYPE_INT] = {SYBINT4, CELL(int32_t), AS_IT_IS},
-    [FR_TYPE_BIGINT] = {SYBINT8, CELL(int64_t), AS_IT_IS},
-    [FR_TYPE_REAL] = {SYBREAL, CELL(float), AS_IT_IS},
-    [FR_TYPE_FLOAT] = {SYBFLT8, CELL(double), AS_IT_IS},
-    [FR_TYPE_SMALLMONEY] = {SYBMONEY4, CELL(int32_t), AS_IT_IS},
+    [FR_TYPE_BIT] = {SYBBIT, CELL(uint8_t), FIXED},
+    [FR_TYPE_TINYINT] = {SYBINT1, CELL(uint8_t), FIXED},
+    [FR_TYPE_SMALLINT] = {SYBINT2, CELL(int16_t), FIXED},
+    [FR_TYPE_INT] = {SYBINT4, CELL(int32_t), FIXED},
+    [FR_TYPE_BIGINT] = {SYBINT8, CELL(int64_t), FIXED},
+    [FR_TYPE_REAL] = {SYBREAL, CELL(float), FIXED},
+    [FR_TYPE_FLOAT] = {SYBFLT8, CELL(double), FIXED},
+    [FR_TYPE_SMALLMONEY] = {SYBMONEY4, CELL(int32_t), FIXED},
     [FR_TYPE_MONEY] = {SYBMONEY, CELL(int64_t), MONEY},
     [FR_TYPE_DECIMAL] = {SYBNUMERIC, CELL(struct fr_decimal), DECIMAL},
     [FR_TYPE_DATE] = {SYBMSDATE, CELL(struct fr_datetime), DATETIME},
     [FR_TYPE_TIME] = {SYBMSTIME, CELL(struct fr_datetime), DATETIME},
-    [FR_TYPE_DATETIME] = {SYBDATETIME, CELL(struct fr_datetime_old), AS_IT_IS},
-    [FR_TYPE_SMALLDATETIME] = {SYBDATETIME4, CELL(struct fr_smalldatetime), AS_IT_IS},
+    [FR_TYPE_DATETIME] = {SYBDATETIME, CELL(struct fr_datetime_old), FIXED},
+    [FR_TYPE_SMALLDATETIME] = {SYBDATETIME4, CELL(struct fr_smalldatetime), FIXED},
     [FR_TYPE_DATETIME2] = {SYBMSDATETIME2, CELL(struct fr_datetime), DATETIME},
     [FR_TYPE_DATETIMEOFFSET] = {SYBMSDATETIMEOFFSET, CELL(struct fr_datetime), DATETIME},
-    [FR_TYPE_CHAR] = {SYBVARCHAR, 0, AS_IT_IS},
-    [FR_TYPE_VARCHAR] = {SYBVARCHAR, 0, AS_IT_IS},
-    [FR_TYPE_TEXT] = {SYBVARCHAR, 0, AS_IT_IS},
-    [FR_TYPE_NCHAR] = {SYBVARCHAR, 0, AS_IT_IS},
-    [FR_TYPE_NVARCHAR] = {SYBVARCHAR, 0, AS_IT_IS},
-    [FR_TYPE_NTEXT] = {SYBVARCHAR, 0, AS_IT_IS},
-    [FR_TYPE_BINARY] = {SYBVARBINARY, 0, AS_IT_IS},
-    [FR_TYPE_VARBINARY] = {SYBVARBINARY, 0, AS_IT_IS},
-    [FR_TYPE_IMAGE] = {SYBVARBINARY, 0, AS_IT_IS},
-    [FR_TYPE_GUID] = {FR_SYBUNIQUE, 16, AS_IT_IS},
+    [FR_TYPE_CHAR] = {SYBVARCHAR, 0, VARIABLE},
+    [FR_TYPE_VARCHAR] = {SYBVARCHAR, 0, VARIABLE},
+    [FR_TYPE_TEXT] = {SYBVARCHAR, 0, VARIABLE},
+    [FR_TYPE_NCHAR] = {SYBVARCHAR, 0, VARIABLE},
+    [FR_TYPE_NVARCHAR] = {SYBVARCHAR, 0, VARIABLE},
+    [FR_TYPE_NTEXT] = {SYBVARCHAR, 0, VARIABLE},
+    [FR_TYPE_BINARY] = {SYBVARBINARY, 0, VARIABLE},
+    [FR_TYPE_VARBINARY] = {SYBVARBINARY, 0, VARIABLE},
+    [FR_TYPE_IMAGE] = {SYBVARBINARY, 0, VARIABLE},
+    [FR_TYPE_GUID] = {FR_SYBUNIQUE, 16, FIXED},
 };
 
 /* One column's memory: [4-byte length][value], the value at a multiple of 8. */
 struct bcp_column {
-    const struct bind_rule *rule;
+    enum library_form form; /* NO_FORM: a column that gets no value */
+    int host_type;
     int number;            /* db-lib's, from 1 */
     unsigned char *memory; /* owned; cell data at memory + 8, its length at memory + 4 */
     unsigned char
@@ -172,8 +156,7 @@ static fr_status bind_column(struct bcp_copy *c, struct bcp_column *col,
     unsigned char *at = col->bound != NULL ? col->bound + 4 : col->memory + 4;
 
     col->bound_as_empty = false;
-    if (bcp_bind(c->dbproc, at, 4, -1, NULL, 0, col->rule->host_type, col->number) ==
-        FAIL)
+    if (bcp_bind(c->dbproc, at, 4, -1, NULL, 0, col->host_type, col->number) == FAIL)
         return fr_db_sink_error(c->sink, "binding a column", err);
     return FR_OK;
 }
@@ -188,10 +171,7 @@ static fr_status bind_empty(struct bcp_copy *c, struct bcp_column *col,
 {
     static unsigned char nothing[1];
 
-    if (col->bound_as_empty)
-        return FR_OK;
-    if (bcp_bind(c->dbproc, nothing, 0, -1, NULL, 0, col->rule->host_type, col->number) ==
-        FAIL)
+    if (bcp_bind(c->dbproc, nothing, 0, -1, NULL, 0, col->host_type, col->number) == FAIL)
         return fr_db_sink_error(c->sink, "binding an empty value", err);
     col->bound_as_empty = true;
     return FR_OK;
@@ -237,7 +217,8 @@ static fr_status prepare_column(struct bcp_copy *c, const struct fr_bulk_target 
     size_t bytes = rule->cell_bytes;
     fr_status st;
 
-    c->columns[i].rule = rule;
+    c->columns[i].form = rule->form;
+    c->columns[i].host_type = rule->host_type;
     c->columns[i].number = number;
     if (bytes == 0)
         bytes = col->max_bytes > 0 && col->max_bytes <= MAX_INLINE_BYTES
@@ -248,7 +229,7 @@ static fr_status prepare_column(struct bcp_copy *c, const struct fr_bulk_target 
     st = set_memory(c, i, bytes, err);
     if (st != FR_OK)
         return st;
-    if (rule->form != AS_IT_IS) {
+    if (rule->form >= MONEY) {
         int32_t null = FR_CELL_NULL;
 
         c->columns[i].bound = calloc(1, BCP_MAX_FIXED_BYTES + 8);
@@ -399,37 +380,48 @@ static fr_status bcp_begin(struct fr_sql *s, const struct fr_bulk_target *t,
     return FR_OK;
 }
 
-/* Bring what db-lib reads of a column up to its cell, of n bytes or FR_CELL_NULL. */
-static fr_status show_cell(struct bcp_copy *c, struct bcp_column *col, int32_t n,
+static void translate(const struct bcp_column *col)
+{
+    const unsigned char *cell = col->memory + 8;
+    unsigned char *library = col->bound + 8;
+
+    if (col->form == DECIMAL)
+        translate_decimal(cell, library);
+    else if (col->form == DATETIME)
+        translate_datetime(cell, library);
+    else
+        translate_money(cell, library);
+}
+
+static fr_status bind_anew(struct bcp_copy *c, struct bcp_column *col, int32_t n,
                            struct fr_err *err)
 {
-    if (col->bound != NULL) {
-        memcpy(col->bound + 4, &n, sizeof n);
-        if (n >= 0)
-            translate(col->rule->form, col->memory + 8, col->bound + 8);
-        return FR_OK;
-    }
-    if (n == 0)
-        return bind_empty(c, col, err);
-    return col->bound_as_empty ? bind_column(c, col, err) : FR_OK;
+    return n == 0 ? bind_empty(c, col, err) : bind_column(c, col, err);
 }
 
 static fr_status bcp_send(struct fr_bulk *b, struct fr_err *err)
 {
     struct bcp_copy *c = (struct bcp_copy *)b;
+    struct bcp_column *end = c->columns + b->columns;
     uint64_t sent = 0;
 
-    for (struct bcp_column *col = c->columns; col < c->columns + b->columns; col++) {
-        fr_status st;
+    for (struct bcp_column *col = c->columns; col < end; col++) {
         int32_t n;
 
-        if (col->memory == NULL)
+        if (col->form == NO_FORM)
             continue;
         memcpy(&n, col->memory + 4, sizeof n);
-        st = show_cell(c, col, n, err);
-        if (st != FR_OK)
-            return st;
         sent += n > 0 ? (uint64_t)n : 0;
+        if (col->form >= MONEY) {
+            memcpy(col->bound + 4, &n, sizeof n);
+            if (n >= 0)
+                translate(col);
+        } else if (col->form == VARIABLE && (n == 0) != col->bound_as_empty) {
+            fr_status st = bind_anew(c, col, n, err);
+
+            if (st != FR_OK)
+                return st;
+        }
     }
     c->sending = true;
     if (bcp_sendrow(c->dbproc) == FAIL) {
