@@ -83,7 +83,8 @@ GO
 /*
  * Take the next task: one row, or none when nothing may start now (ask sp_work_left whether the queue is
  * drained).  One autocommitted statement; the row comes back by OUTPUT.  The state is asked for twice: a server
- * that knows no table hints looks again at the row it waited for, and at the outer condition alone.
+ * that knows no table hints looks again at the row it waited for, and at the outer condition alone.  The table goes
+ * by its own name: with UPDATE of an alias, Babelfish 4.3 answers with another row as soon as it makes its plan anew.
  */
 CREATE PROCEDURE dbo.sp_get_work
     @run_id bigint,
@@ -97,11 +98,11 @@ CREATE PROCEDURE dbo.sp_get_work
 AS
 BEGIN
     SET NOCOUNT ON;
-    UPDATE q
+    UPDATE dbo.work_queue
     SET state = 'active',
         run_id = @run_id,
-        epoch = q.epoch + 1,
-        attempts = q.attempts + 1,
+        epoch = epoch + 1,
+        attempts = attempts + 1,
         lease_token = NEWID(),
         lease_until = DATEADD(second, @lease_seconds, SYSUTCDATETIME()),
         worker = @worker,
@@ -117,8 +118,7 @@ BEGIN
            inserted.source, inserted.range_start, inserted.range_end, inserted.target_server,
            inserted.target_database, inserted.target_table, inserted.options, inserted.attempts,
            inserted.max_attempts, inserted.truncate_group
-    FROM dbo.work_queue AS q
-    WHERE q.state = 'ready' AND q.task_id = (
+    WHERE state = 'ready' AND task_id = (
         SELECT TOP (1) w.task_id
         FROM dbo.work_queue AS w WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
         WHERE w.state = 'ready' AND w.not_before <= SYSUTCDATETIME() AND w.target_server = @target_server

@@ -2,6 +2,7 @@
 """What people do to the queue: retry, reset, cancel, purge, verify, --truncate, --resume, joined runs, old versions."""
 import fcntl, json, os, pty, signal, subprocess, sys, termios, threading, time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from claims import claims_of_changed_table
 from proxy import Proxy
 from rack import PASSWORD, Rack, check, equal, main, tests_of, wait_until, workers_of
 
@@ -83,6 +84,12 @@ def test_reset_of_a_claimed_task_fences_its_owner(rack):
     rack.fullrack("load", "dbo.t", path, "--resume", load_id, exit=2)
     check("was closed by a reset or cancel" in rack.err, "message", rack.err)
     equal(count(rack), (0, 0), "rows")
+
+
+def test_claims_after_the_table_changed(rack):
+    """The same is asked of a server that is not ours (scripts/check-server)."""
+    fresh(rack)
+    equal(claims_of_changed_table(lambda: rack.connect("fullrack")), [], "claims")
 
 
 def test_reset_needs_the_target(rack):
