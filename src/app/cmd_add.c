@@ -142,7 +142,7 @@ int command_add(struct fr_settings *s, struct fr_arguments *args, struct fr_err 
         st = fr_err_set(err, FR_EARG, "--from %s names tables and files: not %s as well",
                         s->run_file, args->items[0]);
     else if (s->run_file != NULL)
-        st = run_job_queue(s, false, &job, added, err);
+        st = run_job_queue(s, RUN_JOB_REFUSE, &job, added, err);
     else if (args->count < 2)
         st = fr_err_set(err, FR_EARG,
                         "add needs TABLE FILE..., or --from FILE (try fullrack add "

@@ -25,7 +25,7 @@ static fr_status queue_run_file(struct fr_settings *s, struct fr_err *err)
                        "`fullrack add --from %s`)",
                        s->run_file);
     else
-        st = run_job_queue(s, true, &job, added, err);
+        st = run_job_queue(s, RUN_JOB_GO_ON, &job, added, err);
     if (st == FR_OK && !s->quiet && job.pending > 0)
         fprintf(stderr, "going on with job %lld: %lld task%s not over\n",
                 (long long)job.job_id, (long long)job.pending,
@@ -35,19 +35,6 @@ static fr_status queue_run_file(struct fr_settings *s, struct fr_err *err)
                 json_array_size(added) == 1 ? "" : "s", (long long)job.job_id);
     json_decref(added);
     s->job_id = job.job_id;
-    return st;
-}
-
-/* With the rack's own connection to the control database. */
-static fr_status look_at_queue(void *ctx, struct fr_control *control, struct fr_err *err)
-{
-    struct fr_connector c = {0};
-    int unused;
-    fr_status st = fr_connector_init(&c, ctx, err);
-
-    if (st == FR_OK)
-        st = preflight_queue(&c, control, PREFLIGHT_RUN, &unused, err);
-    fr_connector_free(&c);
     return st;
 }
 
@@ -75,7 +62,7 @@ static fr_status dry_run(struct fr_settings *s, int *exit_status, struct fr_err 
 
 int command_run(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err)
 {
-    struct fr_rack rack = {.settings = s, .look = look_at_queue, .look_ctx = s};
+    struct fr_rack rack = {.settings = s, .look = preflight_of_run, .look_ctx = s};
     struct fr_result result = {0};
     int exit_status = 1;
     fr_status st;

@@ -37,6 +37,7 @@ int command_undo(struct fr_settings *s, struct fr_arguments *args, struct fr_err
 int command_verify(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
 int command_config(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
 int command_gen(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
+int command_replay(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
 int command_report(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
 int command_vfs(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
 int command_waits(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);

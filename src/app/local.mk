@@ -5,7 +5,7 @@ fullrack_SOURCES = \
 	src/app/open.c src/app/open.h \
 	src/app/sources.c src/app/sources.h \
 	src/app/cut.c src/app/cut.h \
-	src/app/lineitem.c src/app/lineitem.h \
+	src/app/lineitem.c src/app/lineitem.h src/app/lineitem_files.c src/app/lineitem_files.h \
 	src/app/enqueue.c src/app/enqueue.h \
 	src/app/runtables.c src/app/runtables.h \
 	src/app/runjob.c src/app/runjob.h \
@@ -20,6 +20,7 @@ fullrack_SOURCES = \
 	src/app/cmd_load.c \
 	src/app/cmd_query.c \
 	src/app/cmd_queue.c \
+	src/app/cmd_replay.c \
 	src/app/cmd_report.c \
 	src/app/cmd_run.c \
 	src/app/cmd_snapshot.c \

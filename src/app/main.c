@@ -53,6 +53,11 @@ static const struct command commands[] = {
      "  fullrack query -S db1 -U etl -d sales 'SELECT COUNT(*) FROM dbo.lineitem'\n"
      "  fullrack query -S db1 -U etl -d sales @table.sql\n",
      SERVER | FR_GROUP_QUERY, 1, 1, command_query},
+    {"replay", "", "a load test like those of the records, with its sheet beside theirs",
+     "  fullrack replay --files 96 --workers 96 --rows-per-file 100000 -S db1 -U etl -d "
+     "test\n",
+     CONTROL | FR_GROUP_RUN | FR_GROUP_RACK | FR_GROUP_CLAIM | FR_GROUP_REPLAY, 0, 0,
+     command_replay},
     {"report", "[RUN]", "what a run did: text, --html FILE, --json or --csv",
      "  fullrack report --html report.html -S db1 -U etl\n"
      "  fullrack report 12 --compare 11 -S db1 -U etl\n",

@@ -413,3 +413,15 @@ fr_status preflight_queue(const struct fr_connector *c, struct fr_control *contr
     free_targets(&q);
     return st;
 }
+
+fr_status preflight_of_run(void *ctx, struct fr_control *control, struct fr_err *err)
+{
+    struct fr_connector c = {0};
+    int unused;
+    fr_status st = fr_connector_init(&c, ctx, err);
+
+    if (st == FR_OK)
+        st = preflight_queue(&c, control, PREFLIGHT_RUN, &unused, err);
+    fr_connector_free(&c);
+    return st;
+}

@@ -71,4 +71,7 @@ fr_status preflight_begin(const struct preflight *p, enum preflight_mode mode,
 fr_status preflight_queue(const struct fr_connector *c, struct fr_control *control,
                           enum preflight_mode mode, int *exit_status, struct fr_err *err);
 
+/* A rack's look (rack/coordinator.h) before `run` begins; ctx: its struct fr_settings. */
+fr_status preflight_of_run(void *ctx, struct fr_control *control, struct fr_err *err);
+
 #endif

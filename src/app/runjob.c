@@ -77,16 +77,22 @@ static fr_status job_name(const struct queuer *q, char **out, struct fr_err *err
 }
 
 /* *pending: tasks of a job of this file that has to be gone on with; 0 = none. */
-static fr_status find_unfinished(struct queuer *q, const char *name, bool may_go_on,
-                                 struct run_job *out, struct fr_err *err)
+static fr_status find_unfinished(struct queuer *q, const char *name,
+                                 enum run_job_earlier earlier, struct run_job *out,
+                                 struct fr_err *err)
 {
     struct fr_job_state last = {0};
     fr_status st = fr_job_find(q->control, name, q->settings->server, &last, err);
     long long id = (long long)last.job_id, pending = (long long)last.pending;
 
-    if (st == FR_EMPTY || (st == FR_OK && last.pending == 0))
+    if (st == FR_EMPTY)
         return FR_OK;
-    if (st != FR_OK)
+    if (st == FR_OK && last.pending == 0 && earlier == RUN_JOB_REPLAY &&
+        last.digest == q->file.digest) {
+        out->job_id = last.job_id;
+        out->is_over = true;
+    }
+    if (st != FR_OK || last.pending == 0)
         return st;
     if (last.digest != q->file.digest)
         return fr_err_set(err, FR_EARG,
@@ -94,7 +100,7 @@ static fr_status find_unfinished(struct queuer *q, const char *name, bool may_go
                           "task%s not over: put it back, or `fullrack cancel --job %lld`",
                           q->settings->run_file, id, pending,
                           pending == 1 ? " is" : "s are", id);
-    if (!may_go_on)
+    if (earlier == RUN_JOB_REFUSE)
         return fr_err_set(err, FR_EARG,
                           "%s is queued as job %lld, of which %lld task%s not over: "
                           "`fullrack run` goes on with it, `fullrack cancel --job %lld` "
@@ -478,8 +484,8 @@ fr_status run_job_preflight(struct fr_settings *s, int *exit_status, struct fr_e
     return st;
 }
 
-fr_status run_job_queue(struct fr_settings *s, bool may_go_on, struct run_job *out,
-                        json_t *added, struct fr_err *err)
+fr_status run_job_queue(struct fr_settings *s, enum run_job_earlier earlier,
+                        struct run_job *out, json_t *added, struct fr_err *err)
 {
     struct queuer q = {.settings = s};
     char *name = NULL;
@@ -492,12 +498,12 @@ fr_status run_job_queue(struct fr_settings *s, bool may_go_on, struct run_job *o
     if (st == FR_OK)
         st = open_control(s, &q.connector, &q.control, err);
     if (st == FR_OK)
-        st = find_unfinished(&q, name, may_go_on, out, err);
-    if (st == FR_OK && out->pending == 0)
+        st = find_unfinished(&q, name, earlier, out, err);
+    if (st == FR_OK && out->pending == 0 && !out->is_over)
         st = queue_file(&q, name, out, added, err);
     /* somebody else was faster */
     if (st == FR_EMPTY)
-        st = find_unfinished(&q, name, may_go_on, out, err);
+        st = find_unfinished(&q, name, earlier, out, err);
     free(name);
     free_queuer(&q);
     return st;

@@ -97,6 +97,10 @@ struct fr_settings {
     int64_t files;
     int64_t seed;
     char *directory;
+    /* replay */
+    int64_t rows_per_file;
+    int64_t speed_limit_mb; /* a second; 0 = no limit */
+    int64_t repeat;
 };
 
 void fr_settings_init(struct fr_settings *s);
@@ -127,6 +131,7 @@ enum fr_option_group {
     FR_GROUP_RUN_FILE = 2097152, /* run */
     FR_GROUP_ADD_FROM = 4194304, /* add */
     FR_GROUP_DRY_RUN = 8388608,  /* load, run */
+    FR_GROUP_REPLAY = 67108864,
     FR_GROUP_REPORT = 134217728,
     FR_GROUP_SNAPSHOT = 268435456, /* vfs, waits, latches, schedulers */
     FR_GROUP_TOP = 536870912       /* waits, latches */

@@ -57,6 +57,7 @@ extern const char fr_stmt_server_files[];
 extern const char fr_stmt_database_files[];
 extern const char fr_stmt_server_waits[];
 extern const char fr_stmt_server_latches[];
+extern const char fr_stmt_replay_runs[];
 extern const char fr_stmt_report_run[];
 extern const char fr_stmt_report_tasks[];
 extern const char fr_stmt_report_workers[];

@@ -52,6 +52,8 @@ fr_status run_open(struct coordinator *c, struct fr_err *err)
     }
     options = fr_settings_to_json(c->settings, FR_GROUP_RUN | FR_GROUP_RACK |
                                                    FR_GROUP_CLAIM | FR_GROUP_START);
+    if (options != NULL && c->settings->job_id > 0)
+        json_object_set_new(options, "job", json_integer(c->settings->job_id));
     text = options == NULL ? NULL : json_dumps(options, JSON_COMPACT);
     json_decref(options);
     st = fr_run_begin(c->control, c->host, (int)getpid(), c->settings->workers, text,

@@ -1,5 +1,10 @@
-# Programs that start their own fullrackd; run in the build folder.
+# Programs that start their own fullrackd; run in the build folder.  The longest first, so that the others run beside them.
 INTEGRATION_TESTS = \
+	tests/integration/test_view.py \
+	tests/integration/test_load.py \
+	tests/integration/test_run.py \
+	tests/integration/test_server.py \
+	tests/integration/test_observe.py \
 	tests/integration/test_add.py \
 	tests/integration/test_check.py \
 	tests/integration/test_command.py \
@@ -13,29 +18,25 @@ INTEGRATION_TESTS = \
 	tests/integration/test_jobs.py \
 	tests/integration/test_layout.py \
 	tests/integration/test_limits.py \
-	tests/integration/test_load.py \
 	tests/integration/test_memory.py \
-	tests/integration/test_observe.py \
 	tests/integration/test_phases.py \
 	tests/integration/test_preflight.py \
 	tests/integration/test_stage.py \
 	tests/integration/test_queue.py \
 	tests/integration/test_readme.py \
 	tests/integration/test_rejects.py \
+	tests/integration/test_replay.py \
 	tests/integration/test_report.py \
-	tests/integration/test_run.py \
 	tests/integration/test_runfile.py \
 	tests/integration/test_scale.py \
 	tests/integration/test_security.py \
 	tests/integration/test_segments.py \
-	tests/integration/test_server.py \
 	tests/integration/test_shapes.py \
 	tests/integration/test_split.py \
 	tests/integration/test_tedious.py \
 	tests/integration/test_traps.py \
 	tests/integration/test_types.py \
 	tests/integration/test_values.py \
-	tests/integration/test_view.py \
 	tests/integration/test_wire.py \
 	tests/integration/test_source.py
 TESTS += $(INTEGRATION_TESTS) tests/cases/check-cases scripts/check-includes scripts/check-sql

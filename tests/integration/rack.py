@@ -110,6 +110,18 @@ class Rack:
         self.sql("DROP TABLE IF EXISTS " + table)
         self.sql(ddl)
 
+    def drop_database(self, name):
+        """Also of one that a program has just left: its session may not be over yet."""
+        def dropped():
+            try:
+                self.sql("DROP DATABASE IF EXISTS " + name, "master")
+                return True
+            except pymssql.Error as e:
+                if e.args[0] != 3702:
+                    raise
+                return False
+        wait_until("database %s is in use no more" % name, 30, dropped)
+
     def file(self, name, content):
         path = os.path.join(self.dir, name)
         with open(path, "wb") as f:

@@ -11,7 +11,7 @@ ROWS = "".join("%d\t%d\n" % (i, i) for i in range(1, 101))
 
 def prepare(r, control="fullrack", ddl="CREATE TABLE dbo.t (a int NOT NULL, b int NULL)"):
     """Target and control database with the roles; logins l_loader, l_operator, l_viewer, l_nobody that have these alone."""
-    r.sql("DROP DATABASE IF EXISTS t", "master")
+    r.drop_database("t")
     r.fresh(ddl)
     if control == "fullrack":
         r.fresh_control()
@@ -85,7 +85,7 @@ def test_each_does_its_work_in_a_schema_of_its_own(r):
     try:
         whole_life(r, "--control-database", "t", control="t", schema="fullrack")
     finally:
-        r.sql("DROP DATABASE t", "master")
+        r.drop_database("t")
 
 
 def test_loads_without_a_queue(r):
@@ -218,7 +218,7 @@ def test_init_grants_again(r):
     equal({d: sorted(r.sql(rights, d)) for d in ("fullrack", "t")}, before, "rights after init --grants")
     check(json.loads(r.fullrack("init", "--json"))["grants"] is True, "it says so")
     whole_life(r)
-    r.sql("DROP DATABASE fullrack", "master")
+    r.drop_database("fullrack")
     r.fullrack("init")
     equal(r.sql("SELECT name FROM sys.database_principals WHERE name LIKE 'fullrack%'", "fullrack"), [], "no roles without --grants")
 

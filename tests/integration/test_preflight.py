@@ -174,7 +174,7 @@ def test_what_the_server_says_of_rights_is_so(r):
                 ("GRANT INSERT, SELECT, ALTER TO way",), ("GRANT CONTROL ON SCHEMA::dbo TO way",), ("GRANT INSERT, SELECT ON dbo.t TO public",),
                 ("CREATE ROLE q", "GRANT INSERT, SELECT ON dbo.t TO q", "ALTER ROLE q ADD MEMBER way"),
                 ("GRANT INSERT, SELECT ON SCHEMA::dbo TO way", "DENY INSERT ON dbo.t TO way")):
-        r.sql("DROP DATABASE IF EXISTS t", "master")
+        r.drop_database("t")
         r.fresh("CREATE TABLE dbo.t (a int NULL)")
         login(r, "way")
         for sql in way:
@@ -269,7 +269,8 @@ def test_a_run_looks_at_its_queue(r):
 def test_tables_of_several_databases(r):
     r.fresh("CREATE TABLE dbo.t (a int NULL, b int NULL)")
     r.fresh_control()
-    r.sql("DROP DATABASE IF EXISTS other; CREATE DATABASE other", "master")
+    r.drop_database("other")
+    r.sql("CREATE DATABASE other", "master")
     r.sql("CREATE TABLE dbo.t (a int NULL, b int NULL); CREATE INDEX ix ON dbo.t (a)", "other")
     for database in ("t", "other", "t"):
         r.fullrack("add", "-q", "--again", "dbo.t", files(r), database=database)
@@ -279,7 +280,7 @@ def test_tables_of_several_databases(r):
     r.fullrack("run", "--workers", "2")
     equal(r.err.count("warning: dbo.t: 1 nonclustered index (ix)"), 1, "said once: " + r.err)
     equal((count(r), r.sql("SELECT COUNT(*) FROM dbo.t", "other")), (40, [(20,)]), "rows")
-    r.sql("DROP DATABASE other", "master")
+    r.drop_database("other")
 
 
 def test_options_of_tasks_count(r):

@@ -59,7 +59,7 @@ def test_who_gets_in(r):
     r.sql("ALTER LOGIN loader WITH DEFAULT_DATABASE = other")
     equal(refused(login(r)), [4064, 18456], "a default database that it may not use")
     r.sql("ALTER LOGIN loader WITH DEFAULT_DATABASE = t, PASSWORD = 'changed'")
-    r.sql("DROP DATABASE other", "master")
+    r.drop_database("other")
     equal(refused(login(r)), [18456], "the password of before")
     check(is_in(login(r, password="changed")), "the new password")
     r.sql("ALTER LOGIN loader DISABLE")

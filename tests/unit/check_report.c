@@ -2,6 +2,7 @@
 #include "report/document.h"
 #include "report/gather.h"
 #include "report/html.h"
+#include "report/record.h"
 #include "stats/pace.h"
 #include "support/suite.h"
 
@@ -213,6 +214,89 @@ START_TEST(test_empty_run)
 }
 END_TEST
 
+static const json_t *figure(const json_t *sheet, const char *name)
+{
+    size_t i;
+    json_t *f;
+
+    json_array_foreach(json_object_get(sheet, "figures"), i, f)
+    {
+        if (strcmp(fr_report_text(f, "figure"), name) == 0)
+            return f;
+    }
+    ck_abort_msg("the sheet has no %s", name);
+}
+
+/* 4,000 rows and 8,000 bytes in 10 s, on two schedulers; one earlier run. */
+START_TEST(test_record)
+{
+    static const struct {
+        const char *name;
+        double run, earlier, of_2010; /* -1 = null */
+    } wanted[] = {
+        {"streams", 2, 4, 96},
+        {"total time, s", 10, 20, 600},
+        {"rows", 4000, 4000, -1},
+        {"rows/s", 400, 200, 16e6},
+        {"rows/s a scheduler", 200, -1, 167e3},
+        {"MB/s read", 0.0008, 0.0004, 2000},
+        {"MB/s a stream", (2.0 / 5000 + 4.0 / 5000 + 2.0 / 20) / 3, -1, 56},
+        {"  the slowest", 2.0 / 5000, -1, -1},
+        {"  the fastest", 2.0 / 20, -1, -1},
+        {"start skew, ms", -1, 7, -1},
+    };
+    json_t *facts =
+        facts_of(json_pack("[o,o,o]", task(1, 0, 5000, 1000, "w1"),
+                           task(2, 5000, 10000, 2000, "w2"), task(3, -20, 0, 1000, "w3")),
+                 json_array());
+    json_t *earlier = json_pack("[{s:i, s:i, s:i, s:i, s:i, s:f}]", "run_id", 2,
+                                "workers", 4, "start_skew_ms", 7, "rows_loaded", 4000,
+                                "bytes_read", 8000, "seconds", 20.0);
+    json_t *doc, *sheet;
+    const json_t *spread;
+
+    doc = fr_report_document(facts);
+    sheet = fr_record_sheet(doc, earlier);
+    ck_assert_ptr_nonnull(sheet);
+    for (size_t i = 0; i < COUNT_OF(wanted); i++) {
+        const json_t *f = figure(sheet, wanted[i].name);
+        double then = json_number_value(json_array_get(json_object_get(f, "earlier"), 0));
+        bool then_known =
+            json_is_number(json_array_get(json_object_get(f, "earlier"), 0));
+
+        ck_assert_double_eq_tol(fr_report_real(f, "run", -1), wanted[i].run, 1e-9);
+        ck_assert_double_eq_tol(then_known ? then : -1, wanted[i].earlier, 1e-9);
+        ck_assert_double_eq_tol(fr_report_real(f, "2010", -1), wanted[i].of_2010, 1e-9);
+    }
+    spread = json_object_get(sheet, "spread");
+    ck_assert_int_eq(fr_report_int(spread, "schedulers", -1), 2);
+    ck_assert_int_eq(fr_report_int(spread, "tasks_least", -1), 1);
+    ck_assert_int_eq(fr_report_int(spread, "tasks_most", -1), 2);
+    ck_assert_int_eq(fr_report_int(spread, "unpinned_tasks", -1), 0);
+    json_decref(sheet);
+    json_decref(doc);
+    json_decref(earlier);
+    json_decref(facts);
+}
+END_TEST
+
+/* Of a run without a task that was done there is nothing to divide by. */
+START_TEST(test_record_of_nothing)
+{
+    json_t *facts = facts_of(json_array(), json_array());
+    json_t *doc = fr_report_document(facts);
+    json_t *sheet = fr_record_sheet(doc, NULL);
+
+    ck_assert(json_is_null(json_object_get(figure(sheet, "MB/s a stream"), "run")));
+    ck_assert(json_is_null(json_object_get(figure(sheet, "rows/s a scheduler"), "run")));
+    ck_assert_int_eq(fr_report_int(json_object_get(sheet, "spread"), "schedulers", -1),
+                     0);
+    json_decref(sheet);
+    json_decref(doc);
+    json_decref(facts);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("report");
@@ -225,6 +309,8 @@ int main(void)
     tcase_add_loop_test(tc, test_pace, 0, COUNT_OF(paces));
     tcase_add_test(tc, test_bottleneck);
     tcase_add_test(tc, test_empty_run);
+    tcase_add_test(tc, test_record);
+    tcase_add_test(tc, test_record_of_nothing);
     suite_add_tcase(s, tc);
     return suite_run(s);
 }

@@ -1,0 +1,320 @@
+/*
+ * fullrack replay: a load test as the record teams made theirs.
+ *
+ * Files of LineItem rows are made, or those of an earlier replay taken, a table of its
+ * own is filled from them through the queue, and the run's sheet stands beside the
+ * published records and the earlier runs of the same queue.  What is queued is a run file
+ * in the folder: `fullrack run --file` does the same without the sheet.
+ */
+#include "app/command.h"
+#include "app/lineitem.h"
+#include "app/lineitem_files.h"
+#include "app/open.h"
+#include "app/preflight.h"
+#include "app/runjob.h"
+#include "base/num.h"
+#include "db/statements.h"
+#include "rack/coordinator.h"
+#include "rack/forkserver.h"
+#include "report/document.h"
+#include "report/gather.h"
+#include "report/record.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TABLE "dbo.fullrack_replay"
+
+enum { PATH_BYTES = 4096, DEFAULT_ROWS_PER_FILE = 100000 };
+
+struct replay {
+    struct fr_settings *settings;
+    struct fr_forkserver *forkserver;
+    struct lineitem_set set;
+    uint64_t bytes; /* of the files */
+    char run_file[PATH_BYTES];
+    struct run_job job;
+    json_t *sheets; /* owned array: of each run */
+};
+
+/* -- files and table ----------------------------------------------------------------- */
+
+static fr_status make_files(struct replay *r, struct fr_err *err)
+{
+    const struct fr_settings *s = r->settings;
+    bool reused = false;
+    fr_status st = lineitem_make_or_reuse(&r->set, &r->bytes, &reused, err);
+
+    if (st == FR_OK && !s->quiet)
+        fprintf(stderr,
+                "%" PRIu64 " file%s of LineItem, %" PRIu64 " rows, %.1f MB, %s %s\n",
+                r->set.files, r->set.files == 1 ? "" : "s", r->set.rows,
+                (double)r->bytes / 1e6, reused ? "taken as they are from" : "made in",
+                r->set.folder);
+    return st;
+}
+
+/* What is about to be emptied has to be ours. */
+static fr_status check_table(struct fr_sql *session, struct fr_err *err)
+{
+    struct fr_sql_one one = {0};
+    fr_status st =
+        fr_sql_run(session,
+                   "SELECT COUNT(*), SUM(CASE WHEN name LIKE N'l[_]%' THEN 1 ELSE 0 END) "
+                   "FROM sys.columns WHERE object_id = OBJECT_ID(N'" TABLE "')",
+                   fr_sql_take_one, &one, err);
+
+    if (st == FR_OK && (fr_sql_one_i64(&one, 0, 0) != LINEITEM_COLUMN_COUNT ||
+                        fr_sql_one_i64(&one, 1, 0) != LINEITEM_COLUMN_COUNT))
+        st = fr_err_set(err, FR_EARG,
+                        "the table %s is not LineItem: drop or rename it, replay makes "
+                        "its own",
+                        TABLE);
+    return st;
+}
+
+static fr_status make_table(const struct replay *r, struct fr_err *err)
+{
+    struct fr_connector c = {0};
+    struct fr_sql *session = NULL;
+    fr_status st = open_connector(r->settings, &c, err);
+
+    if (st == FR_OK)
+        st = fr_connector_target(&c, NULL, "fullrack replay", &session, err);
+    if (st == FR_OK)
+        st = fr_sql_run(session,
+                        "IF OBJECT_ID(N'" TABLE "', N'U') IS NULL CREATE TABLE " TABLE
+                        " (" LINEITEM_COLUMNS ")",
+                        NULL, NULL, err);
+    if (st != FR_OK)
+        fr_err_wrap(err, "making the table %s", TABLE);
+    else
+        st = check_table(session, err);
+    fr_sql_close(&session);
+    fr_connector_free(&c);
+    return st;
+}
+
+/* The file, unless it says the same already: a changed one is another job. */
+static fr_status write_run_file(const struct replay *r, struct fr_err *err)
+{
+    static const char *const engines[] = {
+        [FR_ENGINE_AUTO] = "auto", [FR_ENGINE_BCP] = "bcp", [FR_ENGINE_WIRE] = "wire"};
+    const struct fr_load_options *o = &r->settings->load;
+    json_t *files = json_array();
+    json_t *table =
+        json_pack("{s:s, s:o, s:s, s:s, s:b, s:b, s:s, s:b}", "name", TABLE, "files",
+                  files, "format", "delimited", "field-terminator", "|", "truncate", 1,
+                  "stage", (int)o->stage, "engine", engines[o->engine], "again", 1);
+    json_t *document = json_pack("{s:[o]}", "tables", table);
+    fr_status st = FR_OK;
+
+    if (o->hint != NULL)
+        json_object_set_new(table, "hint", json_string(o->hint));
+    if (o->batch_rows >= 0)
+        json_object_set_new(table, "batch-rows", json_integer(o->batch_rows));
+    for (uint64_t i = 0; i < r->set.files; i++) {
+        char name[64];
+
+        snprintf(name, sizeof name, "lineitem.%" PRIu64 ".tbl", i + 1);
+        json_array_append_new(files, json_string(name));
+    }
+    if (document == NULL ||
+        json_dump_file(document, r->run_file, JSON_INDENT(1) | JSON_PRESERVE_ORDER) != 0)
+        st = fr_err_set(err, FR_EIO, "%s cannot be written", r->run_file);
+    json_decref(document);
+    return st;
+}
+
+/* -- the queue ----------------------------------------------------------------------- */
+
+static fr_status reset_job(const struct replay *r, struct fr_err *err)
+{
+    struct fr_settings s = *r->settings; /* borrows what it points to */
+    struct fr_arguments none = {0};
+
+    s.job_id = r->job.job_id;
+    s.quiet = true;
+    s.json = false;
+    return command_reset(&s, &none, err) == 0 ? FR_OK
+           : err->status != FR_OK
+               ? err->status
+               : fr_err_set(err, FR_EDATA, "the tasks of job %lld could not be reset",
+                            (long long)r->job.job_id);
+}
+
+static fr_status queue_files(struct replay *r, struct fr_err *err)
+{
+    json_t *added = json_array();
+    fr_status st = run_job_queue(r->settings, RUN_JOB_REPLAY, &r->job, added, err);
+
+    json_decref(added);
+    if (st != FR_OK)
+        return st;
+    r->settings->job_id = r->job.job_id;
+    return r->job.is_over ? reset_job(r, err) : FR_OK;
+}
+
+/* -- the sheet ----------------------------------------------------------------------- */
+
+struct earlier_runs {
+    json_t *runs; /* array */
+    int64_t job_id;
+};
+
+static fr_status take_run(void *ctx, const struct fr_sql_row *row, struct fr_err *err)
+{
+    static const char *const keys[] = {"run_id", "workers", "start_skew_ms",
+                                       "rows_loaded", "bytes_read"};
+    struct earlier_runs *e = ctx;
+    json_t *options = row->values[6] == NULL ? NULL : json_loads(row->values[6], 0, NULL);
+    json_t *run;
+
+    (void)err;
+    if (fr_report_int(options, "job", 0) == e->job_id) {
+        run = json_object();
+        for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+            json_object_set_new(run, keys[i],
+                                row->values[i] == NULL
+                                    ? json_null()
+                                    : json_integer(fr_sql_row_i64(row, i, 0)));
+        json_object_set_new(run, "seconds",
+                            json_real((double)fr_sql_row_i64(row, 5, 0) / 1000.0));
+        json_array_append_new(e->runs, run);
+    }
+    json_decref(options);
+    return FR_OK;
+}
+
+static fr_status query_control(void *ctx, const char *sql, struct fr_sql_param *params,
+                               size_t count, fr_sql_row_fn row, void *row_ctx,
+                               struct fr_err *err)
+{
+    return fr_control_run(ctx, sql, params, count, row, row_ctx, err);
+}
+
+static fr_status make_sheet(const struct replay *r, int64_t run_id, json_t **out,
+                            struct fr_err *err)
+{
+    struct earlier_runs earlier = {.runs = json_array(), .job_id = r->job.job_id};
+    struct fr_sql_param params[] = {fr_sql_in_i64("@run_id", run_id)};
+    struct fr_connector c = {0};
+    struct fr_control *control = NULL;
+    json_t *facts = NULL, *document = NULL;
+    fr_status st = open_control(r->settings, &c, &control, err);
+
+    if (st == FR_OK)
+        st = fr_report_gather(query_control, control, run_id, &facts, err);
+    if (st == FR_OK)
+        st = fr_control_run(control, fr_stmt_replay_runs, params, 1, take_run, &earlier,
+                            err);
+    if (st == FR_OK) {
+        document = fr_report_document(facts);
+        *out = document == NULL ? NULL : fr_record_sheet(document, earlier.runs);
+        if (*out == NULL)
+            st = fr_err_set(err, FR_ENOMEM, "no memory for a sheet");
+    }
+    json_decref(document);
+    json_decref(facts);
+    json_decref(earlier.runs);
+    fr_control_close(&control);
+    fr_connector_free(&c);
+    return st;
+}
+
+/* -- the command --------------------------------------------------------------------- */
+
+static fr_status run_once(struct replay *r, int *exit_status, struct fr_err *err)
+{
+    struct fr_settings *s = r->settings;
+    struct fr_rack rack = {.settings = s,
+                           .forkserver = r->forkserver,
+                           .look = preflight_of_run,
+                           .look_ctx = s};
+    struct fr_result result = {0};
+    json_t *sheet = NULL;
+    fr_status st = queue_files(r, err);
+
+    if (st == FR_OK)
+        st = fr_result_init(&result, err);
+    if (st == FR_OK)
+        st = fr_rack_run(&rack, &result, exit_status, err);
+    /* what each task met is in the result; an error that was overcome is none */
+    if (st == FR_OK)
+        fr_err_clear(err);
+    if (st == FR_OK && *exit_status != 0)
+        fr_result_print(&result, stderr);
+    if (st == FR_OK && *exit_status == 0) {
+        st = make_sheet(r, result.run_id, &sheet, err);
+    }
+    if (sheet != NULL && !s->json) {
+        printf("run %lld: %" PRIu64 " files of %lld rows, %.1f MB\n\n",
+               (long long)result.run_id, r->set.files, (long long)s->rows_per_file,
+               (double)r->bytes / 1e6);
+        fr_record_print(sheet, stdout);
+        fflush(stdout);
+    }
+    if (sheet != NULL)
+        json_array_append_new(r->sheets, sheet);
+    fr_result_free(&result);
+    return st;
+}
+
+static fr_status prepare(struct replay *r, struct fr_err *err)
+{
+    struct fr_settings *s = r->settings;
+    fr_status st = open_settings(s, err);
+
+    if (s->rows_per_file == 0)
+        s->rows_per_file = DEFAULT_ROWS_PER_FILE;
+    if (s->speed_limit_mb > 0)
+        s->rate = (uint64_t)s->speed_limit_mb * 1000000;
+    r->set =
+        (struct lineitem_set){.folder = s->directory == NULL ? "replay" : s->directory,
+                              .rows = (uint64_t)s->rows_per_file * (uint64_t)s->files,
+                              .files = (uint64_t)s->files,
+                              .seed = (uint64_t)s->seed};
+    if (snprintf(r->run_file, sizeof r->run_file, "%s/replay.json", r->set.folder) >=
+        (int)sizeof r->run_file)
+        return fr_err_set(err, FR_EARG, "--dir: the path is too long");
+    free(s->run_file);
+    s->run_file = strdup(r->run_file);
+    if (st == FR_OK)
+        st = make_table(r, err);
+    if (st == FR_OK)
+        st = make_files(r, err);
+    return st == FR_OK ? write_run_file(r, err) : st;
+}
+
+int command_replay(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err)
+{
+    struct replay r = {.settings = s, .sheets = json_array()};
+    int exit_status = 0;
+    fr_status st;
+
+    (void)args;
+    /* before there is any thread */
+    st = fr_forkserver_start(s, &r.forkserver, err);
+    if (st == FR_OK)
+        st = prepare(&r, err);
+    for (int64_t i = 0;
+         st == FR_OK && exit_status == 0 && i < (s->repeat > 0 ? s->repeat : 1); i++) {
+        if (i > 0 && !s->json)
+            printf("\n");
+        st = run_once(&r, &exit_status, err);
+    }
+    fr_forkserver_stop(&r.forkserver);
+    if (st == FR_OK && s->json) {
+        json_t *document = json_pack("{s:O}", "runs", r.sheets);
+
+        json_dumpf(document, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+        putchar('\n');
+        json_decref(document);
+    }
+    json_decref(r.sheets);
+    return st == FR_OK ? exit_status : fr_status_exit(st);
+}

@@ -1,0 +1,151 @@
+#!/usr/bin/python3
+"""fullrack replay: its sheet holds what the control database holds, a second run is the same queue beside the first."""
+import json, os, sys, time
+from rack import check, equal, main, tests_of
+
+OPTIONS = ["--schedulers", "96"]
+YEARS = ("2010", "2008", "2006")
+
+
+def fresh(r):
+    r.fresh("CREATE TABLE dbo.other (a int)", "dbo.other")
+    r.sql("DROP TABLE IF EXISTS dbo.fullrack_replay")
+    r.fresh_control()
+
+
+def replay(r, *args, folder="replay", **more):
+    return r.fullrack("replay", "-q", "--dir", os.path.join(r.dir, folder), *args, **more)
+
+
+def sheets(r, *args, **more):
+    return json.loads(replay(r, "--json", *args, **more))["runs"]
+
+
+def figures(sheet):
+    return {f["figure"].strip(): f for f in sheet["figures"]}
+
+
+def queue(r):
+    return r.sql("SELECT task_id, source, state, rows_loaded, bytes_read FROM dbo.work_queue ORDER BY task_id", "fullrack")
+
+
+def test_full_rack(r):
+    """96 files, 96 workers; every figure is there and equal to the control database's; then once more."""
+    fresh(r)
+    first, = sheets(r, "--files", "96", "--workers", "96", "--rows-per-file", "100", timeout=300)
+    tasks = queue(r)
+    equal((len(tasks), {t[2] for t in tasks}, sum(t[3] for t in tasks)), (96, {"done"}, 9600), "queue")
+    equal(r.sql("SELECT COUNT(*), COUNT(DISTINCT l_orderkey * 10 + l_linenumber) FROM dbo.fullrack_replay"), [(9600, 9600)], "rows of the table")
+    f = figures(first)
+    check(all(v["run"] is not None for v in f.values()), "a figure is missing", f)
+    run = r.sql("SELECT run_id, workers, rows_loaded, start_skew_ms, bytes_read FROM dbo.run", "fullrack")
+    equal(len(run), 1, "runs")
+    equal((first["run_id"], f["streams"]["run"], f["rows"]["run"], f["start skew, ms"]["run"]), run[0][:4], "figures of the run")
+    equal(run[0][4], sum(os.path.getsize(t[1]) for t in tasks), "bytes read")
+    seconds = f["total time, s"]["run"]
+    check(abs(f["rows/s"]["run"] - 9600 / seconds) < 0.01 * f["rows/s"]["run"], "rows/s", f)
+    check(abs(f["MB/s read"]["run"] - run[0][4] / 1e6 / seconds) < 0.01 * f["MB/s read"]["run"], "MB/s", f)
+    rates = [b / 1e3 / ms for b, ms in r.sql("SELECT bytes_read, duration_ms FROM dbo.work_queue WHERE duration_ms > 0", "fullrack")]
+    for name, want in (("the slowest", min(rates)), ("the fastest", max(rates)), ("MB/s a stream", sum(rates) / len(rates))):
+        check(abs(f[name]["run"] - want) < 1e-6, name, f[name]["run"], want)
+    spread = r.sql("SELECT COUNT(*) FROM dbo.work_queue GROUP BY scheduler_id", "fullrack")
+    equal(tuple(first["spread"][k] for k in ("schedulers", "tasks_least", "tasks_most", "unpinned_tasks")),
+          (len(spread), min(s[0] for s in spread), max(s[0] for s in spread), 0), "spread")
+    equal([f["MB/s read"][y] for y in YEARS], [2000, 658, 333], "the records")
+    equal(first["earlier_runs"], [], "the first has none before it")
+
+    # the same queue, reset
+    changed = [os.stat(t[1]).st_mtime_ns for t in tasks]
+    second, = sheets(r, "--files", "96", "--workers", "96", "--rows-per-file", "100", timeout=300)
+    equal([t[:4] for t in queue(r)], [t[:4] for t in tasks], "the same tasks, done again")
+    equal([os.stat(t[1]).st_mtime_ns for t in tasks], changed, "the same files, untouched")
+    equal(r.sql("SELECT COUNT(*), COUNT(DISTINCT l_orderkey * 10 + l_linenumber) FROM dbo.fullrack_replay"), [(9600, 9600)], "rows of the table")
+    equal(second["earlier_runs"], [first["run_id"]], "compared with the first")
+    g = figures(second)
+    for name in ("streams", "rows", "start skew, ms"):
+        equal(g[name]["earlier"], [f[name]["run"]], "the first's " + name)
+    took, = r.sql("SELECT DATEDIFF(millisecond, start_time, end_time) FROM dbo.run WHERE run_id = %d" % first["run_id"], "fullrack")
+    equal(g["total time, s"]["earlier"], [took[0] / 1000], "the first's time")
+
+
+def test_text_and_repeat(r):
+    fresh(r)
+    # `replay` without -q shows the run as `run` does, on the other stream
+    text = r.fullrack("replay", "--files", "2", "--workers", "2", "--rows-per-file", "50", "--repeat", "3", "--dir", os.path.join(r.dir, "three"))
+    parts = text.split("run ")
+    check(all(y in text for y in YEARS), "the records stand beside it", text)
+    first, second, third = (n for n, in r.sql("SELECT run_id FROM dbo.run ORDER BY run_id", "fullrack"))
+    for word in ("total time, s", "rows/s", "MB/s read", "MB/s a stream", "start skew, ms", "2 schedulers", "this run",
+                 "run %d  run %d " % (second, first)):
+        check(word in text, "the sheet has %s" % word, text)
+    check(len(parts) > 3, "three sheets", text)
+    equal(r.sql("SELECT COUNT(*) FROM dbo.run WHERE state = 'done'", "fullrack"), [(3,)], "runs")
+    equal(len(queue(r)), 2, "tasks")
+
+
+def test_other_files_are_another_queue(r):
+    fresh(r)
+    sheets(r, "--files", "2", "--workers", "2", "--rows-per-file", "50", folder="a")
+    sheet, = sheets(r, "--files", "3", "--workers", "2", "--rows-per-file", "50", "--seed", "7", folder="a")
+    equal(sheet["earlier_runs"], [], "not compared with another set of files")
+    equal(figures(sheet)["rows"]["run"], 150, "rows")
+    equal(r.sql("SELECT COUNT(*) FROM dbo.fullrack_replay"), [(150,)], "the table holds the last replay's rows")
+
+
+def test_staged(r):
+    fresh(r)
+    sheet, = sheets(r, "--files", "4", "--workers", "4", "--rows-per-file", "50", "--stage", folder="staged")
+    equal(figures(sheet)["rows"]["run"], 200, "rows")
+    equal(r.sql("SELECT kind, COUNT(*) FROM dbo.work_queue GROUP BY kind ORDER BY kind", "fullrack"), [("bring_in", 1), ("load", 4)], "tasks")
+    equal(r.sql("SELECT COUNT(*) FROM dbo.fullrack_replay"), [(200,)], "rows of the table")
+
+
+def test_speed_limit(r):
+    fresh(r)
+    folder = os.path.join(r.dir, "limit")
+    sheets(r, "--files", "2", "--workers", "2", "--rows-per-file", "20000", folder="limit")
+    megabytes = sum(os.path.getsize(os.path.join(folder, "lineitem.%d.tbl" % i)) for i in (1, 2)) / 1e6
+    began = time.time()
+    sheets(r, "--files", "2", "--workers", "2", "--rows-per-file", "20000", "--speed-limit", "1", folder="limit")
+    # a second's worth may be read at once
+    check(time.time() - began > megabytes - 1.5, "%.1f MB took %.1f s at 1 MB/s" % (megabytes, time.time() - began))
+
+
+def test_nobody_s_file_is_written_over(r):
+    fresh(r)
+    os.mkdir(os.path.join(r.dir, "mine"))
+    path = r.file("mine/lineitem.2.tbl", "precious\n")
+    replay(r, "--files", "2", "--rows-per-file", "10", folder="mine", exit=2)
+    check("lineitem.2.tbl is there already" in r.err and "--dir" in r.err, "says so", r.err)
+    equal(open(path).read(), "precious\n", "the file")
+    equal(sorted(os.listdir(os.path.join(r.dir, "mine"))), ["lineitem.2.tbl"], "nothing was made")
+
+
+def test_damaged_files_are_made_anew(r):
+    fresh(r)
+    sheets(r, "--files", "2", "--workers", "2", "--rows-per-file", "50", folder="cut")
+    path = os.path.join(r.dir, "cut", "lineitem.1.tbl")
+    whole = open(path, "rb").read()
+    with open(path, "wb") as f:
+        f.write(whole[:-40])
+    sheets(r, "--files", "2", "--workers", "2", "--rows-per-file", "50", folder="cut")
+    equal(open(path, "rb").read(), whole, "the file")
+
+
+def test_what_fails(r):
+    """A folder that cannot be made, a database that is not there, no control database."""
+    fresh(r)
+    replay(r, "--files", "1", "--rows-per-file", "10", folder="no/such", exit=1)
+    replay(r, "--files", "1", "--rows-per-file", "10", database="nowhere", exit=3)
+    check("nowhere" in r.err, "the database is named", r.err)
+    replay(r, "--files", "1", "--rows-per-file", "10", "--control-database", "none", folder="x", exit=3)
+    check("none" in r.err, "the control database is named", r.err)
+    # the table is there, and of another shape
+    r.fresh("CREATE TABLE dbo.fullrack_replay (a int)", "dbo.fullrack_replay")
+    replay(r, "--files", "1", "--workers", "1", "--rows-per-file", "10", folder="y", exit=2)
+    check("fullrack_replay" in r.err, "the table is named", r.err)
+    r.sql("DROP TABLE dbo.fullrack_replay")
+
+
+if __name__ == "__main__":
+    sys.exit(main(tests_of(sys.modules[__name__]), *OPTIONS))
