@@ -2,9 +2,9 @@
 """What people do to the queue: retry, reset, cancel, purge, verify, --truncate, --resume, joined runs, old versions."""
 import fcntl, json, os, pty, signal, subprocess, sys, termios, threading, time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from claims import claims_of_changed_table
 from proxy import Proxy
 from rack import PASSWORD, Rack, check, equal, main, tests_of, wait_until, workers_of
+from sessions import claims_of_changed_table, take_over_of_held_head
 
 OPTIONS = ["--schedulers", "4"]
 
@@ -90,6 +90,13 @@ def test_claims_after_the_table_changed(rack):
     """The same is asked of a server that is not ours (scripts/check-server)."""
     fresh(rack)
     equal(claims_of_changed_table(lambda: rack.connect("fullrack")), [], "claims")
+
+
+def test_a_held_head_is_not_taken_over(rack):
+    """The same is asked of a server that is not ours (scripts/check-server)."""
+    fresh(rack)
+    rack.fullrack("load", "-q", "dbo.t", rack.file("h.tsv", rows_of(1)))
+    equal(take_over_of_held_head(lambda: rack.connect("t")), [], "head")
 
 
 def test_reset_needs_the_target(rack):
