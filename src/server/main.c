@@ -92,6 +92,9 @@ static const char usage[] =
     "  --stop-timeout SECONDS  how long SIGTERM lets running requests end (default 5)\n"
     "  --discard               bulk rows are decoded, checked and counted, but not "
     "stored\n"
+    "  --backup-root DIR       BACKUP and RESTORE may use files in DIR and below; may be "
+    "given\n"
+    "                          several times (default: nowhere, both are refused)\n"
     "  --server-name NAME      what @@SERVERNAME says (default: the host's name)\n"
     "  --log-level LEVEL       error, warning (default), info (sessions), debug\n"
     "  -v, --verbose           --log-level info (twice: debug)\n"
@@ -121,6 +124,7 @@ enum option_id {
     OPT_INSECURE_REMOTE,
     OPT_LOG_LEVEL,
     OPT_DISCARD,
+    OPT_BACKUP_ROOT,
     OPT_SERVER_NAME,
     OPT_HELP,
     OPT_VERSION
@@ -146,6 +150,7 @@ static const struct option long_options[] = {
     {"allow-insecure-remote", no_argument, NULL, OPT_INSECURE_REMOTE},
     {"log-level", required_argument, NULL, OPT_LOG_LEVEL},
     {"discard", no_argument, NULL, OPT_DISCARD},
+    {"backup-root", required_argument, NULL, OPT_BACKUP_ROOT},
     {"server-name", required_argument, NULL, OPT_SERVER_NAME},
     {"verbose", no_argument, NULL, 'v'},
     {"help", no_argument, NULL, OPT_HELP},
@@ -284,6 +289,8 @@ static fr_status take_option(int opt, struct options *o, struct fr_err *err)
     case OPT_DISCARD:
         o->config.discard = true;
         return FR_OK;
+    case OPT_BACKUP_ROOT:
+        return backup_roots_add(&o->config.backup_roots, optarg, err);
     case OPT_SERVER_NAME:
         snprintf(o->server_name, sizeof o->server_name, "%s", optarg);
         return FR_OK;
@@ -519,6 +526,7 @@ int main(int argc, char **argv)
     fr_log_hold_standard_streams();
     fr_log_init("fullrackd", FR_LOG_WARN);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a limit on files fails the write, not the server */
     /* the password is in memory: no core file of it */
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     /* databases are in its files, and hashes of passwords */
@@ -533,6 +541,7 @@ int main(int argc, char **argv)
         fr_log(FR_LOG_ERROR, "%s", err.text);
     tls_credentials_free(&o->tls);
     password_free(&o->hash);
+    backup_roots_free(&o->config.backup_roots);
     free(o);
     return st == FR_OK ? EXIT_SUCCESS : st == FR_EARG ? 2 : EXIT_FAILURE;
 }

@@ -6,6 +6,7 @@ INTEGRATION_TESTS = \
 	tests/integration/test_server.py \
 	tests/integration/test_observe.py \
 	tests/integration/test_add.py \
+	tests/integration/test_backup.py \
 	tests/integration/test_check.py \
 	tests/integration/test_command.py \
 	tests/integration/test_datasets.py \

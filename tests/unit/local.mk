@@ -4,7 +4,7 @@ UNIT_TESTS += tests/unit/check_base
 tests_unit_check_base_SOURCES = tests/unit/check_base.c
 tests_unit_check_base_LDADD = libfrbase.a $(CHECK_LIBS)
 
-SERVER_TEST_LIBS = libfrserver.a libfrbase.a $(SQLITE_LIBS) $(GNUTLS_LIBS) $(GMP_LIBS) $(UV_LIBS) $(CHECK_LIBS) -lm
+SERVER_TEST_LIBS = libfrserver.a libfrbase.a $(SQLITE_LIBS) $(ZLIB_LIBS) $(GNUTLS_LIBS) $(GMP_LIBS) $(UV_LIBS) $(CHECK_LIBS) -lm
 UNIT_TESTS += tests/unit/check_convert tests/unit/check_value
 tests_unit_check_convert_SOURCES = tests/unit/check_convert.c tests/support/sql_values.c tests/support/sql_values.h
 tests_unit_check_convert_LDADD = $(SERVER_TEST_LIBS)

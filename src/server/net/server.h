@@ -9,6 +9,7 @@
 #define FRD_NET_SERVER_H
 
 #include "base/err.h"
+#include "server/store/device.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,6 +48,7 @@ struct server_config {
     /* all in seconds, 0: no limit */
     int login_timeout_s, idle_timeout_s, stall_timeout_s, stop_timeout_s;
     bool discard; /* bulk rows are decoded, checked and counted, not stored */
+    struct backup_roots backup_roots; /* where BACKUP and RESTORE may; none: nowhere */
 };
 
 /* config is borrowed for the server's life. */

@@ -23,4 +23,8 @@ libfrserver_a_SOURCES += \
 	src/server/store/sysview.h src/server/store/sysview_priv.h src/server/store/sysview.c \
 	src/server/store/sysview_catalog.c src/server/store/sysview_constraint.c \
 	src/server/store/sysview_server.c src/server/store/sysview_space.c \
-	src/server/store/sysview_compat.c src/server/store/sysview_principal.c src/server/store/log_use.c
+	src/server/store/sysview_compat.c src/server/store/sysview_principal.c src/server/store/log_use.c \
+	src/server/store/media.c src/server/store/media.h \
+	src/server/store/device.c src/server/store/device.h \
+	src/server/store/backup.c src/server/store/backup.h \
+	src/server/store/restore.c src/server/store/adopt.c

@@ -32,7 +32,7 @@ int64_t store_now(void)
 
 /* ---- files ---- */
 
-static bool file_name(const char *name, char *out, size_t size)
+bool store_file_name(const char *name, char *out, size_t size)
 {
     size_t n = 0;
 
@@ -51,7 +51,7 @@ static bool file_name(const char *name, char *out, size_t size)
     return n > 0 && n < 240;
 }
 
-static void remove_files(const char *path)
+void store_remove_files(const char *path)
 {
     static const char *const tails[] = {"", "-wal", "-shm", "-journal"};
     char file[STORE_PATH_BYTES + 512];
@@ -62,7 +62,7 @@ static void remove_files(const char *path)
     }
 }
 
-static bool open_file(const char *path, bool create, sqlite3 **out, struct sqlerr *e)
+bool store_open_file(const char *path, bool create, sqlite3 **out, struct sqlerr *e)
 {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
     bool ok;
@@ -90,12 +90,12 @@ static bool open_file(const char *path, bool create, sqlite3 **out, struct sqler
 
 bool database_open_handle(struct database *db, sqlite3 **out, struct sqlerr *e)
 {
-    return open_file(db->path, false, out, e);
+    return store_open_file(db->path, false, out, e);
 }
 
 /* ---- one database ---- */
 
-static void database_free(struct database *db)
+void database_free(struct database *db)
 {
     if (db == NULL)
         return;
@@ -107,7 +107,7 @@ static void database_free(struct database *db)
     free(db);
 }
 
-static struct database *database_new(struct store *st, const char *path)
+struct database *database_new(struct store *st, const char *path)
 {
     struct database *db = calloc(1, sizeof(*db));
 
@@ -127,7 +127,7 @@ static struct database *database_new(struct store *st, const char *path)
 static const char tempdb_tag[] = "0000000000000000";
 
 /* Its tag, new where it has none yet. */
-static bool open_segments(struct database *db, struct sqlerr *e)
+bool database_open_segments(struct database *db, struct sqlerr *e)
 {
     if (db->id == DB_TEMPDB)
         memcpy(db->tag, tempdb_tag, sizeof(tempdb_tag));
@@ -150,7 +150,7 @@ static bool write_meta(sqlite3 *h, const struct database *db, struct sqlerr *e)
     return rc == SQLITE_OK || catalog_sqlite_error(h, e);
 }
 
-static bool read_meta(sqlite3 *h, struct database *db, struct sqlerr *e)
+bool store_read_meta(sqlite3 *h, struct database *db, struct sqlerr *e)
 {
     sqlite3_stmt *q = NULL;
     int rc = sqlite3_prepare_v2(h, "SELECT k, v FROM fr_meta", -1, &q, NULL);
@@ -174,6 +174,8 @@ static bool read_meta(sqlite3 *h, struct database *db, struct sqlerr *e)
             snprintf(db->name, sizeof(db->name), "%s", v);
         else if (strcmp(k, "tag") == 0)
             snprintf(db->tag, sizeof(db->tag), "%s", v);
+        else if (strcmp(k, "replaces") == 0)
+            snprintf(db->replaces, sizeof(db->replaces), "%s", v);
         else if (strcmp(k, "collation") == 0)
             collation_find(v, strlen(v), &db->collation);
     }
@@ -205,9 +207,9 @@ static bool create_file(struct database *db, const unsigned char *owner, struct 
     sqlite3 *h;
     bool ok;
 
-    remove_files(db->path);
-    if (!open_file(db->path, true, &h, e)) {
-        remove_files(db->path);
+    store_remove_files(db->path);
+    if (!store_open_file(db->path, true, &h, e)) {
+        store_remove_files(db->path);
         return false;
     }
     ok = sqlite3_exec(h, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK ||
@@ -218,13 +220,13 @@ static bool create_file(struct database *db, const unsigned char *owner, struct 
                 catalog_sqlite_error(h, e));
     sqlite3_close(h);
     if (!ok)
-        remove_files(db->path);
+        store_remove_files(db->path);
     else
         atomic_store(&db->stamp, 1);
     return ok;
 }
 
-static struct database *find_locked(struct store *st, const char *name)
+struct database *store_find_locked(struct store *st, const char *name)
 {
     for (size_t i = 0; i < st->ndbs; i++)
         if (!atomic_load(&st->dbs[i]->dropped) && name_same(st->dbs[i]->name, name))
@@ -239,12 +241,12 @@ static bool create_locked(struct store *st, const struct store_new_database *mad
     char file[256], path[STORE_PATH_BYTES + 300];
     struct database *db;
 
-    if (find_locked(st, name) != NULL)
+    if (store_find_locked(st, name) != NULL)
         return sqlerr_set(e, 1801, name);
     if (st->ndbs == STORE_MAX_DATABASES)
         return sqlerr_setf(e, 1835, 16, "fullrackd holds at most %d databases.",
                            STORE_MAX_DATABASES);
-    if (strlen(name) >= NAME_BYTES || !file_name(name, file, sizeof(file)))
+    if (strlen(name) >= NAME_BYTES || !store_file_name(name, file, sizeof(file)))
         return sqlerr_set(e, 103, "database name", name, CATALOG_NAME_CHARS);
     snprintf(path, sizeof(path), "%s/%s.db", st->dir, file);
     if (id == 0) { /* never an id again that some session may remember */
@@ -260,7 +262,7 @@ static bool create_locked(struct store *st, const struct store_new_database *mad
     db->collation = collation;
     db->created = store_now();
     snprintf(db->name, sizeof(db->name), "%s", name);
-    if (!open_segments(db, e) || !create_file(db, made->owner, e)) {
+    if (!database_open_segments(db, e) || !create_file(db, made->owner, e)) {
         database_free(db);
         return false;
     }
@@ -289,7 +291,7 @@ bool store_drop_database(struct store *st, const char *name, struct sqlerr *e)
     bool ok = false;
 
     latch_lock(&st->mutex, LATCH_FILE_MANAGER);
-    db = find_locked(st, name);
+    db = store_find_locked(st, name);
     if (db == NULL)
         sqlerr_set(e, 3701, "drop", "database", name);
     else if (db->id < DB_FIRST_USER)
@@ -298,7 +300,7 @@ bool store_drop_database(struct store *st, const char *name, struct sqlerr *e)
                     name);
     else {
         atomic_store(&db->dropped, true);
-        remove_files(db->path);
+        store_remove_files(db->path);
         segment_files_drop(db->segments);
         ok = true;
     }
@@ -362,12 +364,12 @@ static fr_status load_database(struct store *st, const char *path, struct fr_err
 
     if (db == NULL)
         return fr_err_set(err, FR_ENOMEM, "out of memory");
-    ok = open_file(path, false, &h, &e) && read_meta(h, db, &e) &&
+    ok = store_open_file(path, false, &h, &e) && store_read_meta(h, db, &e) &&
          catalog_upgrade(h, &e) && segments_install(h, &e);
     untagged = ok && db->tag[0] == '\0';
     if (ok)
         database_read_options(db, h);
-    ok = ok && open_segments(db, &e) && (!untagged || write_meta(h, db, &e));
+    ok = ok && database_open_segments(db, &e) && (!untagged || write_meta(h, db, &e));
     sqlite3_close(h);
     if (!ok) {
         database_free(db);
@@ -393,7 +395,7 @@ static fr_status load_databases(struct store *st, struct fr_err *err)
             continue;
         snprintf(path, sizeof(path), "%s/%s", st->dir, entry->d_name);
         if (strcmp(entry->d_name, "tempdb.db") == 0)
-            remove_files(path); /* begins empty at every start */
+            store_remove_files(path); /* begins empty at every start */
         else if (st->ndbs == STORE_MAX_DATABASES)
             status = fr_err_set(err, FR_EIO, "%s holds more than %d databases", st->dir,
                                 STORE_MAX_DATABASES);
@@ -402,6 +404,21 @@ static fr_status load_databases(struct store *st, struct fr_err *err)
     }
     closedir(d);
     return status;
+}
+
+/* RESTORE ... WITH REPLACE was cut off between the new database and the end of the old.
+ */
+static void remove_replaced(struct store *st)
+{
+    for (size_t i = 0; i < st->ndbs; i++)
+        for (size_t k = 0; k < st->ndbs; k++)
+            if (i != k && st->dbs[i]->replaces[0] != '\0' &&
+                strcmp(st->dbs[i]->replaces, st->dbs[k]->tag) == 0 &&
+                name_same(st->dbs[i]->name, st->dbs[k]->name)) {
+                atomic_store(&st->dbs[k]->dropped, true);
+                store_remove_files(st->dbs[k]->path);
+                segment_files_drop(st->dbs[k]->segments);
+            }
 }
 
 /* For the sweep: one handle at a time. */
@@ -433,7 +450,7 @@ static enum segment_owner segment_owner(void *ctx, const char *tag, const char *
         w->h = NULL;
         w->db = db;
         if (db != NULL)
-            (void)open_file(db->path, false, &w->h, &ignored);
+            (void)store_open_file(db->path, false, &w->h, &ignored);
     }
     if (strcmp(tag, tempdb_tag) == 0)
         return SEGMENT_NOT_NAMED;
@@ -469,7 +486,7 @@ static fr_status make_system_databases(struct store *st, struct fr_err *err)
     static const struct store_new_database master = {.name = "master"},
                                            tempdb = {.name = "tempdb"};
     struct sqlerr e = {0};
-    bool ok = find_locked(st, "master") != NULL ||
+    bool ok = store_find_locked(st, "master") != NULL ||
               create_locked(st, &master, COLLATION_DEFAULT, DB_MASTER, &e);
 
     ok = ok && create_locked(st, &tempdb, COLLATION_DEFAULT, DB_TEMPDB, &e);
@@ -503,6 +520,8 @@ fr_status store_open(const struct store_config *config, struct store **out,
         status = segment_folder_make(st->segments, err);
     if (status == FR_OK)
         status = load_databases(st, err);
+    if (status == FR_OK)
+        remove_replaced(st);
     if (status == FR_OK)
         status = sweep_segments(st, err);
     if (status == FR_OK)
@@ -544,7 +563,7 @@ struct database *store_database(struct store *st, const char *name)
     struct database *db;
 
     latch_lock(&st->mutex, LATCH_FILE_MANAGER);
-    db = find_locked(st, name);
+    db = store_find_locked(st, name);
     pthread_mutex_unlock(&st->mutex);
     return db;
 }

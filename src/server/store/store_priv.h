@@ -23,6 +23,7 @@ struct database {
     uint32_t collation;
     int64_t created;
     char tag[SEGMENT_TAG_BYTES];
+    char replaces[SEGMENT_TAG_BYTES]; /* the tag of what it was restored over, or "" */
     struct segment_files *segments;
     struct wlock *lock;
     atomic_bool dropped;
@@ -47,5 +48,17 @@ struct store {
     size_t ndbs;
     char segments[STORE_PATH_BYTES];
 };
+
+/* ---- store.c, for restore.c too ---- */
+/* A database's name as that of a file; false: too long. */
+bool store_file_name(const char *name, char *out, size_t size);
+bool store_open_file(const char *path, bool create, sqlite3 **out, struct sqlerr *e);
+void store_remove_files(const char *path); /* with its WAL */
+/* What fr_meta says of it. */
+bool store_read_meta(sqlite3 *h, struct database *db, struct sqlerr *e);
+struct database *store_find_locked(struct store *st, const char *name);
+struct database *database_new(struct store *st, const char *path);
+void database_free(struct database *db); /* accepts NULL */
+bool database_open_segments(struct database *db, struct sqlerr *e);
 
 #endif

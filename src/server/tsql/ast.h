@@ -642,6 +642,21 @@ struct set_option {
     int32_t line;
 };
 
+/* BACKUP DATABASE, RESTORE DATABASE, RESTORE VERIFYONLY */
+enum backup_verb { BACKUP_WRITE = 1, BACKUP_RESTORE = 2, BACKUP_VERIFY = 4 };
+
+struct backup_stmt {
+    enum backup_verb verb;
+    const char *database; /* NULL for VERIFYONLY, and where it is in a variable */
+    struct expr *database_variable; /* or NULL */
+    struct expr **devices;          /* paths */
+    size_t ndevices;
+    bool init, format, compression, replace, move;
+    bool stats; /* STATS without a value: 10 */
+    /* each a number, or NULL */
+    struct expr *file, *stats_percent, *buffers, *transfer, *block;
+};
+
 enum stmt_kind {
     ST_SELECT,            /* u.query */
     ST_INSERT,            /* u.insert */
@@ -685,6 +700,7 @@ enum stmt_kind {
     ST_WAITFOR,      /* u.expr: delay; u.waitfor */
     ST_KILL,         /* u.expr */
     ST_CHECKPOINT,   /* no effect */
+    ST_BACKUP,       /* u.backup */
     ST_KIND_COUNT
 };
 
@@ -746,6 +762,7 @@ struct stmt {
             size_t nitems;
         } set;
         struct exec_stmt *exec;
+        struct backup_stmt *backup;
         struct tran_stmt *tran;
         struct {
             struct expr *expr;

@@ -110,6 +110,9 @@ sysproc_fn sysproc_find(const struct name *name);
 bool sysproc_text_find(const struct name *name);
 enum flow sysproc_text_run(struct frame *f, struct call *c);
 
+/* ---- interp_backup.c ---- */
+bool run_backup(struct frame *f, const struct stmt *st);
+
 /* ---- interp_misc.c ---- */
 enum flow run_misc(struct frame *f, const struct stmt *st);
 enum flow run_raiserror(struct frame *f, const struct stmt *st);

@@ -152,6 +152,7 @@ struct stmt *parse_exec(struct parser *p);
 struct stmt *
 parse_exec_bare(struct parser *p); /* a procedure's name at the start of a batch */
 struct stmt *parse_tran(struct parser *p);
+struct stmt *parse_backup(struct parser *p);
 /* ---- parse_security.c ---- */
 /* LOGIN, USER, ROLE or SERVER ROLE is in hand. */
 bool at_principal(struct parser *p);

@@ -323,6 +323,8 @@ static const struct {
     {KW_DENY, parse_grant},
     {KW_REVOKE, parse_grant},
     {KW_CHECKPOINT, parse_checkpoint},
+    {KW_BACKUP, parse_backup},
+    {KW_RESTORE, parse_backup},
 };
 
 /* What SQL Server has and fullrackd has not. */
@@ -332,8 +334,6 @@ static const struct {
 } unsupported[] = {
     {KW_MERGE, "MERGE"},
     {KW_BULK, "BULK INSERT"},
-    {KW_BACKUP, "BACKUP"},
-    {KW_RESTORE, "RESTORE"},
     {KW_DBCC, "DBCC"},
     {KW_OPEN, "A cursor"},
     {KW_FETCH, "A cursor"},

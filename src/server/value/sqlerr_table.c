@@ -358,7 +358,35 @@ const struct sqlerr_row sqlerr_table[] = {
     {2787, 16, "Invalid format specification: '%s'."},
     {2812, 16, "Could not find stored procedure '%s'."},
     {3013, 16, "%s is terminating abnormally."},
+    {3021, 16, "Cannot perform a backup or restore operation within a transaction."},
+    {3101, 16,
+     "Exclusive access could not be obtained because the database is in use."},
+    {3102, 16,
+     "%s cannot process database '%s' because it is in use by this session. It is "
+     "recommended that the master database be used when performing this operation."},
+    {3108, 16,
+     "The master database cannot be restored while it is in use, as fullrackd always "
+     "uses it."},
+    {3110, 14, "User does not have permission to RESTORE database '%s'."},
+    {3132, 16,
+     "The media set has %d media families but only %d are provided. All members must be "
+     "provided."},
+    {3147, 16, "Backup and restore operations are not allowed on database tempdb."},
+    {3154, 16,
+     "The backup set holds a backup of a database other than the existing '%s' "
+     "database."},
+    {3189, 16, "Damage to the backup set was detected: %s, byte %lld: %s."},
     {3201, 16, "Cannot open backup device '%s'. Operating system error %s."},
+    {3227, 16,
+     "The backup media on \"%s\" is part of media family %d which has already been "
+     "processed on \"%s\". Ensure that backup devices are correctly specified."},
+    {3241, 16,
+     "The media family on device '%s' is incorrectly formed. SQL Server cannot process "
+     "this media family."},
+    {3258, 16,
+     "The volume on the device \"%s\" is not part of the media set that is currently "
+     "being processed. Ensure that the backup devices are loaded with the correct "
+     "media."},
     {3609, 16, "The transaction ended in the trigger. The batch has been aborted."},
     {3616, 16, "An error in a trigger ended the batch and rolled the transaction back."},
     {3621, 0, "The statement has been terminated."},
