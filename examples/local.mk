@@ -2,3 +2,6 @@ NIGHTLY = examples/nightly
 TESTS += $(NIGHTLY)/run-twice
 EXTRA_DIST += $(NIGHTLY)/run-twice $(NIGHTLY)/README.md $(NIGHTLY)/nightly.json $(NIGHTLY)/make-files $(NIGHTLY)/tables.sql \
 	$(NIGHTLY)/no_orphans.sql $(NIGHTLY)/daily_sales.sql
+ACCEPTANCE = examples/disk-acceptance
+TESTS += $(ACCEPTANCE)/accept-twice
+EXTRA_DIST += $(ACCEPTANCE)/accept-twice $(ACCEPTANCE)/accept $(ACCEPTANCE)/README.md $(ACCEPTANCE)/matrix.json $(ACCEPTANCE)/targets.json

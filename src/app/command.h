@@ -44,5 +44,7 @@ int command_waits(struct fr_settings *s, struct fr_arguments *args, struct fr_er
 int command_latches(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
 int command_schedulers(struct fr_settings *s, struct fr_arguments *args,
                        struct fr_err *err);
+int command_io(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
+int command_wear(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
 
 #endif

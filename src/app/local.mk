@@ -17,6 +17,7 @@ fullrack_SOURCES = \
 	src/app/suggest.c \
 	src/app/cmd_gen.c \
 	src/app/cmd_init.c \
+	src/app/cmd_io.c \
 	src/app/cmd_load.c \
 	src/app/cmd_query.c \
 	src/app/cmd_queue.c \
@@ -27,6 +28,7 @@ fullrack_SOURCES = \
 	src/app/cmd_status.c \
 	src/app/cmd_undo.c \
 	src/app/cmd_verify.c \
+	src/app/cmd_wear.c \
 	src/app/cmd_worker.c
 # symbols are found once, in the coordinator, and not anew in each worker that is forked
 fullrack_LDFLAGS = $(AM_LDFLAGS) -Wl,-z,relro,-z,now

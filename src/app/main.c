@@ -36,6 +36,12 @@ static const struct command commands[] = {
     {"init", "", "create or upgrade the control database",
      "  fullrack init -S db1 -U etl -d sales\n", CONTROL | FR_GROUP_LEDGER, 0, 0,
      command_init},
+    {"io", "[FOLDER|FILE|DEVICE]",
+     "test a disk by fio: SQLIO's runs and figures, and what they are good for",
+     "  fullrack io /var/opt/mssql/data\n"
+     "  fullrack io /mnt/log --target log --seconds 30 --file-size 8G\n"
+     "  fullrack io /mnt/data --matrix matrix.json --targets targets.json --json\n",
+     FR_GROUP_OUTPUT | FR_GROUP_IO, 0, 1, command_io},
     {"latches", "", "what the server's latches waited for, the longest first",
      "  fullrack latches -S db1 -U etl\n",
      SERVER | FR_GROUP_WATCH | FR_GROUP_SNAPSHOT | FR_GROUP_TOP, 0, 0, command_latches},
@@ -94,6 +100,12 @@ static const struct command commands[] = {
      "db1 "
      "-U etl\n",
      SERVER | FR_GROUP_WATCH | FR_GROUP_SNAPSHOT | FR_GROUP_TOP, 0, 0, command_waits},
+    {"wear", "[DEVICE]",
+     "what was written to a device in its life, and how long it lasts",
+     "  fullrack wear /dev/nvme0 -S db1 -U etl\n"
+     "  fullrack wear /dev/sda --write-rate 350\n"
+     "  smartctl --json -a /dev/sda | fullrack wear --file -\n",
+     SERVER | FR_GROUP_WEAR, 0, 1, command_wear},
     {"worker", "", "one worker in the foreground",
      "  fullrack worker -S db1 -U etl -d sales --run-id 12\n",
      CONTROL | FR_GROUP_RUN | FR_GROUP_CLAIM | FR_GROUP_JOIN, 0, 0, command_worker},

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -63,6 +64,23 @@ fr_status fr_num_size(const char *text, uint64_t max, uint64_t *out)
         return FR_OK;
     }
     return FR_ESYNTAX;
+}
+
+fr_status fr_num_real(const char *text, double max, double *out)
+{
+    size_t n = strspn(text, "0123456789"), fraction = 0;
+    double value;
+
+    if (text[n] == '.')
+        fraction = strspn(text + n + 1, "0123456789");
+    if (n == 0 || (text[n] == '.' && fraction == 0) ||
+        text[n + (text[n] == '.' ? 1 + fraction : 0)] != '\0')
+        return FR_ESYNTAX;
+    value = strtod(text, NULL);
+    if (!(value <= max))
+        return FR_ERANGE;
+    *out = value;
+    return FR_OK;
 }
 
 uint64_t fr_hash(uint64_t hash, const void *p, size_t n)

@@ -16,6 +16,9 @@ fr_status fr_num_i64(const char *text, int64_t min, int64_t max, int64_t *out);
 /* As above, with an optional suffix: K, M, G, T (also KiB ... TiB), powers of 1024. */
 fr_status fr_num_size(const char *text, uint64_t max, uint64_t *out);
 
+/* Digits, and a fraction behind a point: "12.5".  0 to max; *out only on FR_OK. */
+fr_status fr_num_real(const char *text, double max, double *out);
+
 /* 64-bit FNV-1a, to be chained: start with FR_HASH_START.  Not for security. */
 #define FR_HASH_START UINT64_C(0xcbf29ce484222325)
 uint64_t fr_hash(uint64_t hash, const void *p, size_t n);

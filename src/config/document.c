@@ -216,23 +216,49 @@ void fr_document_log_mistakes(struct fr_document *d)
 
 /* -- reading ------------------------------------------------------------------------- */
 
-fr_status fr_document_read(const char *path, struct fr_document *out, struct fr_err *err)
+const char *fr_json_kind(const json_t *v)
+{
+    static const char *const kinds[] = {
+        [JSON_OBJECT] = "an object", [JSON_ARRAY] = "a list",
+        [JSON_STRING] = "a text",    [JSON_INTEGER] = "a whole number",
+        [JSON_REAL] = "a fraction",  [JSON_TRUE] = "true",
+        [JSON_FALSE] = "false",      [JSON_NULL] = "null"};
+
+    return kinds[json_typeof(v)];
+}
+
+/* text: owned by out from now on. */
+static fr_status parse(const char *path, char *text, struct fr_document *out,
+                       struct fr_err *err)
 {
     json_error_t bad;
-    fr_status st;
 
-    memset(out, 0, sizeof *out);
-    st = fr_text_file_read(path, MAX_DOCUMENT_BYTES, &out->text, err);
-    if (st != FR_OK)
-        return st;
+    out->text = text;
     out->path = strdup(path);
-    if (out->path == NULL)
+    if (out->text == NULL || out->path == NULL)
         return fr_err_set(err, FR_ENOMEM, "no memory for %s", path);
     out->root = json_loads(out->text, JSON_REJECT_DUPLICATES, &bad);
     if (out->root == NULL)
         add_mistake(out, bad.line < 1 ? 1 : (size_t)bad.line,
                     bad.column < 1 ? 1 : (size_t)bad.column, bad.text);
     return FR_OK;
+}
+
+fr_status fr_document_parse(const char *path, const char *text, struct fr_document *out,
+                            struct fr_err *err)
+{
+    memset(out, 0, sizeof *out);
+    return parse(path, strdup(text), out, err);
+}
+
+fr_status fr_document_read(const char *path, struct fr_document *out, struct fr_err *err)
+{
+    char *text = NULL;
+    fr_status st;
+
+    memset(out, 0, sizeof *out);
+    st = fr_text_file_read(path, MAX_DOCUMENT_BYTES, &text, err);
+    return st != FR_OK ? st : parse(path, text, out, err);
 }
 
 void fr_document_free(struct fr_document *d)

@@ -38,7 +38,13 @@ struct fr_document {
  * free in every case.
  */
 fr_status fr_document_read(const char *path, struct fr_document *out, struct fr_err *err);
+/* The same of a text in memory; path: what messages call it.  Copies are made. */
+fr_status fr_document_parse(const char *path, const char *text, struct fr_document *out,
+                            struct fr_err *err);
 void fr_document_free(struct fr_document *d);
+
+/* What kind of value it is, for messages: "a text", "a list", ... */
+const char *fr_json_kind(const json_t *v);
 
 /* Where the value stands, or with of_key its name; false: there is no such value. */
 bool fr_json_locate(const char *text, const struct fr_json_path *at, bool of_key,

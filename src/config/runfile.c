@@ -22,13 +22,7 @@ const char *const fr_run_role_names[FR_RUN_ROLES] = {[FR_RUN_BEFORE] = "before",
 
 const char *json_kind(const json_t *v)
 {
-    static const char *const kinds[] = {
-        [JSON_OBJECT] = "an object", [JSON_ARRAY] = "a list",
-        [JSON_STRING] = "a text",    [JSON_INTEGER] = "a whole number",
-        [JSON_REAL] = "a fraction",  [JSON_TRUE] = "true",
-        [JSON_FALSE] = "false",      [JSON_NULL] = "null"};
-
-    return kinds[json_typeof(v)];
+    return fr_json_kind(v);
 }
 
 const char *check_text(struct checker *c, json_t *v, const struct fr_json_path *at,

@@ -323,8 +323,10 @@ static fr_status set_from_json(struct fr_settings *s, unsigned groups, json_t *o
         return fr_err_set(err, FR_EARG, "%s: not a JSON object", where);
     json_object_foreach(object, name, value)
     {
-        const struct option_spec *o = option_find(name, strlen(name), ~0u);
+        const struct option_spec *o = option_find(name, strlen(name), groups);
 
+        if (o == NULL)
+            o = option_find(name, strlen(name), ~0u);
         if (o == NULL)
             return fr_err_set(err, FR_EARG, "%s: there is no option \"%s\"", where, name);
         if ((o->group & groups) == 0)

@@ -101,6 +101,17 @@ struct fr_settings {
     int64_t rows_per_file;
     int64_t speed_limit_mb; /* a second; 0 = no limit */
     int64_t repeat;
+    /* io */
+    char *matrix_file, *targets_file; /* NULL: the ones that are built in */
+    struct fr_text_list targets;      /* that must be met; none: all are judged */
+    uint64_t file_bytes;              /* 0 = as the matrix says, and so the next three */
+    int64_t threads, outstanding, seconds;
+    bool keep, overwrite_contents;
+    /* wear */
+    char *smart_file; /* JSON that was saved elsewhere, - = standard input */
+    char *write_rate; /* GB a day */
+    char *rated_tb;
+    char *vfs_path; /* database files whose paths begin so; NULL = all */
 };
 
 void fr_settings_init(struct fr_settings *s);
@@ -132,6 +143,8 @@ enum fr_option_group {
     FR_GROUP_ADD_FROM = 4194304, /* add */
     FR_GROUP_DRY_RUN = 8388608,  /* load, run */
     FR_GROUP_REPLAY = 67108864,
+    FR_GROUP_IO = 33554432,
+    FR_GROUP_WEAR = 16777216,
     FR_GROUP_REPORT = 134217728,
     FR_GROUP_SNAPSHOT = 268435456, /* vfs, waits, latches, schedulers */
     FR_GROUP_TOP = 536870912       /* waits, latches */

@@ -3,7 +3,7 @@ if FUZZ
 FUZZERS = tests/fuzz/fuzz_load tests/fuzz/fuzz_tsql tests/fuzz/fuzz_tds tests/fuzz/fuzz_batch \
 	tests/fuzz/fuzz_convert tests/fuzz/fuzz_codepage tests/fuzz/fuzz_reply tests/fuzz/fuzz_prelogin \
 	tests/fuzz/fuzz_format_file tests/fuzz/fuzz_native
-FUZZERS += tests/fuzz/fuzz_sniff tests/fuzz/fuzz_ddl tests/fuzz/fuzz_rows tests/fuzz/fuzz_media
+FUZZERS += tests/fuzz/fuzz_sniff tests/fuzz/fuzz_ddl tests/fuzz/fuzz_rows tests/fuzz/fuzz_media tests/fuzz/fuzz_disk
 tests_fuzz_fuzz_media_SOURCES = tests/fuzz/fuzz_media.c
 tests_fuzz_fuzz_media_LDADD = libfrserver.a libfrbase.a $(ZLIB_LIBS)
 tests_fuzz_fuzz_media_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
@@ -51,5 +51,8 @@ tests_fuzz_fuzz_sniff_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_ddl_SOURCES = tests/fuzz/fuzz_ddl.c
 tests_fuzz_fuzz_ddl_LDADD = libfrclient.a libfrbase.a $(UV_LIBS) $(JANSSON_LIBS) $(ARCHIVE_LIBS) $(EXPAT_LIBS) $(DBLIB_LIBS) $(GNUTLS_LIBS) -lm
 tests_fuzz_fuzz_ddl_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_disk_SOURCES = tests/fuzz/fuzz_disk.c
+tests_fuzz_fuzz_disk_LDADD = libfrclient.a libfrbase.a $(UV_LIBS) $(JANSSON_LIBS) $(ARCHIVE_LIBS) $(EXPAT_LIBS) $(DBLIB_LIBS) $(GNUTLS_LIBS) -lm
+tests_fuzz_fuzz_disk_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 endif
 EXTRA_DIST += tests/fuzz/corpus

@@ -5,6 +5,7 @@ INTEGRATION_TESTS = \
 	tests/integration/test_run.py \
 	tests/integration/test_server.py \
 	tests/integration/test_observe.py \
+	tests/integration/test_disk.py \
 	tests/integration/test_add.py \
 	tests/integration/test_backup.py \
 	tests/integration/test_check.py \
@@ -41,7 +42,7 @@ INTEGRATION_TESTS = \
 	tests/integration/test_wire.py \
 	tests/integration/test_source.py
 TESTS += $(INTEGRATION_TESTS) tests/cases/check-cases scripts/check-includes scripts/check-sql
-EXTRA_DIST += $(INTEGRATION_TESTS) tests/integration/rack.py tests/integration/browser.py tests/integration/terminal.py tests/integration/proxy.py tests/integration/sessions.py tests/integration/bulkstream.py tests/integration/tds.py tests/cases scripts/check-includes scripts/check-sql \
+EXTRA_DIST += $(INTEGRATION_TESTS) tests/integration/smart tests/integration/rack.py tests/integration/browser.py tests/integration/terminal.py tests/integration/proxy.py tests/integration/sessions.py tests/integration/bulkstream.py tests/integration/tds.py tests/cases scripts/check-includes scripts/check-sql \
 	tests/datasets/package.json tests/clients/package.json tests/clients/tedious_tests.js tests/sqlgrammar/check-grammar.js tests/sqlgrammar/package.json
 # our own client alone, for test_wire.py; what a command takes, for test_memory.py and the benchmarks
 check_PROGRAMS += tests/support/wire_client tests/support/measure

@@ -8,7 +8,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # what README itself says of them
 FAILS = {"fullrack load dbo.city more.csv --format csv": "2025-02-30", "fullrack load dbo.city towns.csv --format csv -b 1": "towns.csv: row 2"}
 # ends nothing, is about tasks of the reader's own, or takes long
-LEFT_OUT = ("fullrackd ", "autoreconf ", "export PATH", "export FULLRACK_PASSWORD", "export FULLRACK_SERVER", "./quickstart")
+LEFT_OUT = ("fullrackd ", "autoreconf ", "export PATH", "export FULLRACK_PASSWORD", "export FULLRACK_SERVER", "./quickstart", "fullrack wear /dev/")
 
 
 def blocks():

@@ -135,6 +135,27 @@ START_TEST(test_size)
 }
 END_TEST
 
+static const struct {
+    const char *text;
+    fr_status st;
+    double want;
+} real_cases[] = {
+    {"0", FR_OK, 0},          {"12.5", FR_OK, 12.5},  {"100", FR_OK, 100},
+    {"100.1", FR_ERANGE, 0},  {"", FR_ESYNTAX, 0},    {".5", FR_ESYNTAX, 0},
+    {"5.", FR_ESYNTAX, 0},    {"1e1", FR_ESYNTAX, 0}, {"-1", FR_ESYNTAX, 0},
+    {" 1", FR_ESYNTAX, 0},    {"nan", FR_ESYNTAX, 0}, {"0x1", FR_ESYNTAX, 0},
+    {"1.2.3", FR_ESYNTAX, 0},
+};
+
+START_TEST(test_real)
+{
+    double got = 0;
+
+    ck_assert_int_eq(fr_num_real(real_cases[_i].text, 100, &got), real_cases[_i].st);
+    ck_assert_double_eq(got, real_cases[_i].want);
+}
+END_TEST
+
 START_TEST(test_grouped)
 {
     char buf[32];
@@ -310,6 +331,7 @@ int main(void)
     tcase_add_test(tc, test_buf_keeps_its_maximum);
     tcase_add_loop_test(tc, test_i64, 0, COUNT_OF(i64_cases));
     tcase_add_loop_test(tc, test_size, 0, COUNT_OF(size_cases));
+    tcase_add_loop_test(tc, test_real, 0, COUNT_OF(real_cases));
     tcase_add_test(tc, test_grouped);
     tcase_add_test(tc, test_backoff_stays_in_bounds);
     tcase_add_test(tc, test_guids_differ);
