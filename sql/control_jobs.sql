@@ -301,7 +301,7 @@ DROP PROCEDURE dbo.sp_add_job;
 GO
 /*
  * A job and then its groups, needs and tasks are one transaction; sp_settle_job at its end lets the first ones go.
- * @job_id NULL: a job of that name is not over.  The key lock makes another command for the same file wait.
+ * @job_id NULL: a job of that name is not over.  Who has add_gate makes other commands wait.
  */
 CREATE PROCEDURE dbo.sp_add_job
     @name nvarchar(2000),
@@ -312,6 +312,7 @@ CREATE PROCEDURE dbo.sp_add_job
 AS
 BEGIN
     SET NOCOUNT ON;
+    UPDATE dbo.add_gate SET changes = changes + 1 WHERE gate_id = 1;
     INSERT INTO dbo.job (name, name_key, digest, target_server)
     SELECT @name, @name_key, @digest, @target_server
     WHERE NOT EXISTS (
@@ -391,6 +392,7 @@ CREATE PROCEDURE dbo.sp_set_limit
 AS
 BEGIN
     SET NOCOUNT ON;
+    UPDATE dbo.add_gate SET changes = changes + 1 WHERE gate_id = 1;
     INSERT INTO dbo.table_limit (target_server, target_database, target_table, max_active)
     SELECT @target_server, @target_database, @target_table, @max_active
     WHERE NOT EXISTS (SELECT 1 FROM dbo.table_limit AS l WITH (UPDLOCK, HOLDLOCK)

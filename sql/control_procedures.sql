@@ -13,9 +13,9 @@ DROP PROCEDURE dbo.sp_add_work;
 GO
 /*
  * Queue one task.  @added = 0: the same source, or a range of it, stands in the queue for this table, and @again
- * was not said.  Of the ranges of one command only the first is added without @again; all are one transaction, whose
- * key lock makes another command for the source wait.  A task of a group or a limit waits for sp_settle_job or
- * sp_pass_limit.
+ * was not said.  Of the ranges of one command only the first is added without @again; all are one transaction, which
+ * makes another command wait (add_gate).  The tasks of a group are added in their job's transaction, which has the gate
+ * from sp_add_job.  A task of a group or a limit waits for sp_settle_job or sp_pass_limit.
  */
 CREATE PROCEDURE dbo.sp_add_work
     @kind varchar(12),
@@ -38,6 +38,8 @@ CREATE PROCEDURE dbo.sp_add_work
 AS
 BEGIN
     SET NOCOUNT ON;
+    IF @again = 0 AND @group_id IS NULL
+        UPDATE dbo.add_gate SET changes = changes + 1 WHERE gate_id = 1;
     INSERT INTO dbo.work_queue (kind, source, source_key, range_start, range_end, target_server,
                                 target_database, target_table, options, priority, max_attempts, truncate_group,
                                 group_id, limit_id, state)

@@ -331,6 +331,19 @@ GO
 IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.sample') AND name LIKE N'ix_sample_time%')
 CREATE INDEX ix_sample_time ON dbo.sample (run_id, taken_at, subject, name);
 GO
+/*
+ * One row, which whoever adds to the queue writes first: of two commands with the same source the second sees what the first
+ * added.  Key locks alone do that where a server knows table hints.
+ */
+IF OBJECT_ID(N'dbo.add_gate', N'U') IS NULL
+CREATE TABLE dbo.add_gate (
+    gate_id int NOT NULL CONSTRAINT pk_add_gate PRIMARY KEY,
+    changes bigint NOT NULL CONSTRAINT df_add_gate_changes DEFAULT 0
+);
+GO
+IF NOT EXISTS (SELECT 1 FROM dbo.add_gate)
+INSERT INTO dbo.add_gate (gate_id) VALUES (1);
+GO
 IF NOT EXISTS (SELECT 1 FROM dbo.control_version WHERE version = 5)
 INSERT INTO dbo.control_version (version) VALUES (5);
 GO

@@ -37,6 +37,7 @@ GRANT SELECT ON dbo.work_group TO fullrack_viewer;
 GRANT SELECT ON dbo.work_group_need TO fullrack_viewer;
 GRANT SELECT ON dbo.table_limit TO fullrack_viewer;
 GRANT SELECT ON dbo.work_pending TO fullrack_viewer;
+GRANT SELECT ON dbo.add_gate TO fullrack_viewer;
 GRANT EXECUTE ON dbo.sp_queue_state TO fullrack_viewer;
 GO
 /*

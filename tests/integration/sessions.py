@@ -86,3 +86,46 @@ def take_over_of_held_head(connect):
         holder.execute("ROLLBACK")
         holder.execute("DELETE FROM dbo.fullrack_ledger WHERE load_id = '%s'" % load_id)
     return wrong
+
+
+ADD_ONCE = ("DECLARE @id bigint, @added bit; BEGIN TRANSACTION; EXEC dbo.sp_add_work 'load', N'once%d.csv', 77, 0, NULL, N'" + SERVER + "', N't', N'dbo.t', N'{}', "
+            "0, 3, NULL, 0, @id OUTPUT, @added OUTPUT; COMMIT TRANSACTION; SELECT CAST(@added AS int)")
+ADD_JOB = ("DECLARE @job bigint, @g bigint, @id bigint, @added bit; BEGIN TRANSACTION; EXEC dbo.sp_add_job N'job %d', 77, 1, N'" + SERVER + "', @job OUTPUT; "
+           "IF @job IS NOT NULL BEGIN EXEC dbo.sp_add_group @job, N'dbo.t', 'load', 1, @g OUTPUT; "
+           "EXEC dbo.sp_add_work 'load', N'job%d.csv', 77, 0, NULL, N'" + SERVER + "', N't', N'dbo.t', N'{}', 0, 3, NULL, 0, @id OUTPUT, @added OUTPUT, @g; END; "
+           "COMMIT TRANSACTION; SELECT CASE WHEN @job IS NULL THEN 0 ELSE 1 END")
+
+
+def adds_at_once(connect, sessions=4, rounds=5):
+    """connect: a new session in a control database.  What is wrong, or [].
+
+    Of those who add the same source, or the same job, in the same moment one does.
+    """
+    wrong, said = [], []
+
+    def add(text, barrier):
+        with connect() as db:
+            cur = db.cursor()
+            barrier.wait()
+            try:
+                said.append(rows(cur, text)[-1][0])
+            except Exception as e:      # what one session is refused is the round's result
+                said.append(str(e)[:200])
+
+    for what, text in [("source", ADD_ONCE % n) for n in range(rounds)] + [("job", ADD_JOB % (n, n)) for n in range(rounds)]:
+        said.clear()
+        barrier = threading.Barrier(sessions)
+        threads = [threading.Thread(target=add, args=(text, barrier)) for _ in range(sessions)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        if sorted(map(str, said)) != ["0"] * (sessions - 1) + ["1"]:
+            wrong.append("a %s added in %d sessions at once: %r" % (what, sessions, said))
+    with connect() as db:
+        cur = db.cursor()
+        cur.execute("DELETE FROM dbo.work_pending WHERE task_id IN (SELECT task_id" + OF_OURS + ")")
+        cur.execute("DELETE" + OF_OURS)
+        cur.execute("DELETE FROM dbo.work_group WHERE job_id IN (SELECT job_id FROM dbo.job WHERE target_server = N'" + SERVER + "')")
+        cur.execute("DELETE FROM dbo.job WHERE target_server = N'" + SERVER + "'")
+    return wrong

@@ -509,7 +509,7 @@ def test_upgrade_from_version_3(rack):
     fresh(rack, "a")
     rack.fullrack("add", "dbo.a", rack.file("u.tsv", "1\tx\n"), "-q")
     sql = lambda text: rack.sql(text, "fullrack")
-    for table in ("job", "work_group", "work_group_need", "table_limit", "work_pending"):
+    for table in ("job", "work_group", "work_group_need", "table_limit", "work_pending", "add_gate"):
         sql("DROP TABLE dbo." + table)
     sql("DROP INDEX ix_work_queue_group ON dbo.work_queue")
     sql("ALTER TABLE dbo.work_queue DROP COLUMN group_id, limit_id, blocked_by, sql_text, messages")

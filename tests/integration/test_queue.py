@@ -4,7 +4,7 @@ import fcntl, json, os, pty, signal, subprocess, sys, termios, threading, time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from proxy import Proxy
 from rack import PASSWORD, Rack, check, equal, main, tests_of, wait_until, workers_of
-from sessions import claims_of_changed_table, take_over_of_held_head
+from sessions import adds_at_once, claims_of_changed_table, take_over_of_held_head
 
 OPTIONS = ["--schedulers", "4"]
 
@@ -90,6 +90,18 @@ def test_claims_after_the_table_changed(rack):
     """The same is asked of a server that is not ours (scripts/check-server)."""
     fresh(rack)
     equal(claims_of_changed_table(lambda: rack.connect("fullrack")), [], "claims")
+
+
+def test_adds_of_the_same_at_once(rack):
+    """The same is asked of a server that is not ours (scripts/check-server)."""
+    fresh(rack)
+    equal(adds_at_once(lambda: rack.connect("fullrack")), [], "adds")
+    gate = "SELECT changes FROM dbo.add_gate"
+    before, path = rack.sql(gate, "fullrack")[0][0], rack.file("g.tsv", rows_of(9))
+    rack.fullrack("add", "-q", "dbo.t", path, "--split", "3")
+    equal(rack.sql(gate, "fullrack"), [(before + 1,)], "the ranges of one source write the gate once")
+    rack.fullrack("add", "-q", "--again", "dbo.t", path)
+    equal(rack.sql(gate, "fullrack"), [(before + 1,)], "who may add twice passes it by")
 
 
 def test_a_held_head_is_not_taken_over(rack):
