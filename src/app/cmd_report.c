@@ -2,6 +2,7 @@
 #include "app/command.h"
 #include "app/open.h"
 #include "base/num.h"
+#include "base/shown.h"
 #include "report/document.h"
 #include "report/gather.h"
 #include "report/grid.h"
@@ -102,18 +103,27 @@ static json_t *chosen_tasks(const json_t *document, const char *key)
 
 static void print_tasks(const json_t *document, const char *key, const char *title)
 {
-    json_t *tasks = chosen_tasks(document, key), *task;
-    size_t i;
+    json_t *tasks = chosen_tasks(document, key);
 
     if (json_array_size(tasks) > 0) {
         printf("\n%s:\n", title);
         fr_grid_print_text(GRID(task_columns), tasks, stdout);
     }
+    json_decref(tasks);
+}
+
+static void print_errors(const json_t *document)
+{
+    json_t *tasks = chosen_tasks(document, "failures"), *task;
+    size_t i;
+
     json_array_foreach(tasks, i, task)
     {
-        if (fr_report_text(task, "last_error")[0] != '\0')
-            printf("task %lld: %s\n", (long long)fr_report_int(task, "task_id", 0),
-                   fr_report_text(task, "last_error"));
+        if (fr_report_text(task, "last_error")[0] == '\0')
+            continue;
+        printf("task %lld: ", (long long)fr_report_int(task, "task_id", 0));
+        fr_put_shown(fr_report_text(task, "last_error"), stdout);
+        printf("\n");
     }
     json_decref(tasks);
 }
@@ -155,6 +165,7 @@ static void print_text(const json_t *document)
     }
     print_tasks(document, "slowest", "slowest tasks");
     print_tasks(document, "failures", "failures");
+    print_errors(document);
     if (compared != NULL) {
         printf("\ncompared with run %lld:\n",
                (long long)fr_report_int(compared, "run_id", 0));

@@ -3,6 +3,7 @@
 #include "app/open.h"
 #include "app/watch.h"
 #include "base/clock.h"
+#include "base/shown.h"
 #include "control/queue.h"
 
 #include <stdio.h>
@@ -77,13 +78,6 @@ static bool says_nothing(const char *key, const json_t *row)
            (strcmp(key, "kind") == 0 && strcmp(json_string_value(v), "load") == 0);
 }
 
-static void print_on_one_line(const char *text)
-{
-    fputs("  ", stdout);
-    for (; *text != '\0'; text++)
-        putchar(*text == '\n' ? ' ' : *text);
-}
-
 static void print_table(const struct section *s, json_t *rows)
 {
     size_t i;
@@ -99,8 +93,10 @@ static void print_table(const struct section *s, json_t *rows)
                 continue;
             if (json_is_integer(value))
                 printf("  %s %lld", key, (long long)json_integer_value(value));
-            else
-                print_on_one_line(json_string_value(value));
+            else {
+                printf("  ");
+                fr_put_shown(json_string_value(value), stdout);
+            }
         }
         putchar('\n');
     }

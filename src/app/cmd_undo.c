@@ -151,6 +151,18 @@ static fr_status find_tasks(struct undoing *x, struct fr_err *err)
     return st;
 }
 
+static bool only_brought_in(const struct undoing *x)
+{
+    size_t bring_ins = 0;
+
+    for (size_t i = 0; i < x->tasks.count; i++) {
+        if (strcmp(x->tasks.items[i].kind, "load") == 0)
+            return false;
+        bring_ins += strcmp(x->tasks.items[i].kind, "bring_in") == 0 ? 1 : 0;
+    }
+    return bring_ins > 0;
+}
+
 static void print_undone(const struct undoing *x)
 {
     char rows[32];
@@ -165,7 +177,10 @@ static void print_undone(const struct undoing *x)
     } else if (x->settings->quiet) {
         return;
     } else if (x->changed == 0) {
-        printf("there is nothing to undo in run %lld\n", (long long)x->run_id);
+        printf("there is nothing to undo in run %lld%s\n", (long long)x->run_id,
+               only_brought_in(x) ? ": it brought in what an earlier run loaded; undo of "
+                                    "that one takes the rows out"
+                                  : "");
     } else {
         printf(
             "%lld task%s undone, %s row%s taken out (fullrack reset loads them anew)\n",

@@ -7,6 +7,7 @@
  */
 #include "app/command.h"
 #include "app/open.h"
+#include "base/shown.h"
 #include "control/admin.h"
 #include "db/statements.h"
 #include "db/table.h"
@@ -386,11 +387,21 @@ static fr_status verify_all(struct verify *v, struct fr_err *err)
     return st == FR_OK ? verify_claims(v, err) : st;
 }
 
-static void print_verdict(const struct verify *v)
+static void print_lines(const json_t *lines, const char *front)
 {
     size_t i;
     json_t *line;
 
+    json_array_foreach(lines, i, line)
+    {
+        printf("%s", front);
+        fr_put_shown(json_string_value(line), stdout);
+        printf("\n");
+    }
+}
+
+static void print_verdict(const struct verify *v)
+{
     if (v->settings->json) {
         json_t *doc = json_pack("{s:I, s:I, s:O, s:O}", "tasks", (json_int_t)v->tasks,
                                 "tables", (json_int_t)v->tables, "differences",
@@ -401,10 +412,10 @@ static void print_verdict(const struct verify *v)
         json_decref(doc);
         return;
     }
-    json_array_foreach(v->differences, i, line) printf("%s\n", json_string_value(line));
+    print_lines(v->differences, "");
     if (v->settings->quiet)
         return;
-    json_array_foreach(v->notes, i, line) printf("note: %s\n", json_string_value(line));
+    print_lines(v->notes, "note: ");
     printf("%lld task%s, %lld table%s: %zu difference%s\n", (long long)v->tasks,
            v->tasks == 1 ? "" : "s", (long long)v->tables, v->tables == 1 ? "" : "s",
            json_array_size(v->differences),

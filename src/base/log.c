@@ -1,5 +1,7 @@
 #include "base/log.h"
 
+#include "base/shown.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -85,8 +87,9 @@ void fr_log(enum fr_log_level level, const char *fmt, ...)
     n += m;
     if (n > (int)sizeof line - 2)
         n = (int)sizeof line - 2;
-    for (int i = 0; service && i < n; i++)
-        if ((unsigned char)line[i] < ' ' || line[i] == 0x7F)
+    for (int i = 0; i < n; i++)
+        if (fr_is_control((unsigned char)line[i]) &&
+            (service || (line[i] != '\n' && line[i] != '\t')))
             line[i] = '?';
     line[n++] = '\n';
     /* a log line that cannot be written has nowhere else to go */

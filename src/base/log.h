@@ -25,7 +25,8 @@ enum fr_log_level fr_log_get_level(void);
 /*
  * From now on every line begins with the time (UTC, milliseconds) and its level, as a
  * service's log, and holds no control characters: what a client sends, like its name,
- * cannot make lines of its own.
+ * cannot make lines of its own.  Without this, too, only newlines and tabs are left of
+ * them.
  */
 void fr_log_as_service(void);
 void fr_log(enum fr_log_level level, const char *fmt, ...)

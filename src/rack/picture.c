@@ -1,6 +1,7 @@
 #include "rack/picture.h"
 
 #include "base/num.h"
+#include "base/shown.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -45,7 +46,7 @@ static void put_text(struct line *l, const char *text)
         if (begins && l->used >= l->columns)
             return;
         l->used += begins ? 1 : 0;
-        fr_buf_add_byte(l->out, c < 0x20 || c == 0x7F ? '?' : c);
+        fr_buf_add_byte(l->out, fr_is_control(c) ? '?' : c);
     }
 }
 

@@ -1,6 +1,7 @@
 #include "rack/result.h"
 
 #include "base/num.h"
+#include "base/shown.h"
 #include "rack/ipc.h"
 #include "stats/pace.h"
 
@@ -129,11 +130,16 @@ static void print_failure(json_t *task, FILE *out)
     char range[FR_RANGE_TEXT_BYTES];
 
     fprintf(out, "%s: ", fr_ipc_text(task, "state"));
-    if (is_phase(task))
-        fprintf(out, "%s, %s: ", fr_ipc_text(task, "table"), source);
-    else if (strncmp(error, source, strlen(source)) != 0)
-        fprintf(out, "%s%s: ", source, range_text(task, range));
-    fprintf(out, "%s\n", error[0] == '\0' ? "no more is known" : error);
+    if (is_phase(task)) {
+        fr_put_shown(fr_ipc_text(task, "table"), out);
+        fprintf(out, ", ");
+    }
+    if (is_phase(task) || strncmp(error, source, strlen(source)) != 0) {
+        fr_put_shown(source, out);
+        fprintf(out, "%s: ", is_phase(task) ? "" : range_text(task, range));
+    }
+    fr_put_shown(error[0] == '\0' ? "no more is known" : error, out);
+    fprintf(out, "\n");
 }
 
 /* Because of another one; last_error begins so (sql/control_jobs.sql). */
@@ -161,8 +167,12 @@ static void print_not_run(const json_t *tasks, FILE *out)
             json_integer(json_integer_value(json_object_get(counts, why)) + 1));
     }
     json_object_foreach(counts, why, v)
-        fprintf(out, "%lld task%s %s\n", (long long)json_integer_value(v),
-                plural(json_integer_value(v)), why);
+    {
+        fprintf(out, "%lld task%s ", (long long)json_integer_value(v),
+                plural(json_integer_value(v)));
+        fr_put_shown(why, out);
+        fprintf(out, "\n");
+    }
     json_decref(counts);
 }
 
@@ -193,9 +203,11 @@ void fr_result_print_formats(const json_t *tasks, FILE *out)
     {
         if (format_of(task, "found")[0] == '\0')
             continue;
-        fprintf(out,
-                "%s%sformat: %s (found by looking at the first 64 KiB; %s says so)\n",
-                same ? "" : fr_ipc_text(task, "source"), same ? "" : ": ",
+        if (!same) {
+            fr_put_shown(fr_ipc_text(task, "source"), out);
+            fprintf(out, ": ");
+        }
+        fprintf(out, "format: %s (found by looking at the first 64 KiB; %s says so)\n",
                 format_of(task, "found"), format_of(task, "options"));
         if (same)
             break;
@@ -243,11 +255,12 @@ void fr_result_print(const struct fr_result *r, FILE *out)
             continue;
         if (strcmp(fr_ipc_text(task, "state"), "done") != 0)
             print_failure(task, out);
-        else if (fr_ipc_number(task, "rejected", 0) > 0)
-            fprintf(out, "%s%s: %lld row%s rejected\n", fr_ipc_text(task, "source"),
-                    range_text(task, range),
+        else if (fr_ipc_number(task, "rejected", 0) > 0) {
+            fr_put_shown(fr_ipc_text(task, "source"), out);
+            fprintf(out, "%s: %lld row%s rejected\n", range_text(task, range),
                     (long long)fr_ipc_number(task, "rejected", 0),
                     plural(fr_ipc_number(task, "rejected", 0)));
+        }
     }
     print_not_run(r->tasks, out);
     fprintf(out, "%lld of %lld task%s done", (long long)t.done, (long long)t.tasks,

@@ -1,5 +1,7 @@
 #include "report/grid.h"
 
+#include "base/shown.h"
+
 #include <string.h>
 
 enum { CELL_BYTES = 64, MAX_COLUMNS = 32, GAP = 2 };
@@ -38,13 +40,10 @@ static void print_cell(const char *text, size_t width, bool right, bool last, FI
     int blanks = (int)(width - width_of(text));
 
     if (right)
-        fprintf(out, "%*s%s", blanks, "", text);
-    else if (last)
-        fputs(text, out);
-    else
-        fprintf(out, "%s%*s", text, blanks, "");
+        fprintf(out, "%*s", blanks, "");
+    fr_put_shown(text, out);
     if (!last)
-        fprintf(out, "%*s", GAP, "");
+        fprintf(out, "%*s", right ? GAP : blanks + GAP, "");
 }
 
 /* Is there a number in it?  Then it stands to the right. */

@@ -56,6 +56,21 @@ def test_figures_are_the_database_s(r):
     check("%d tasks, %d done, 1 failed" % (FILES + 2, FILES + 1) in text, "text", text)
 
 
+def test_names_cannot_move_the_cursor(r):
+    """A file's name holds escapes and a line's end: what is printed about it stays on its line."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v varchar(50) NULL)")
+    r.fresh_control()
+    r.fullrack("add", "dbo.t", r.file("bad\x1b[2Jname\ndone: all.csv", "x,y\n"), "--format", "csv", "--unchecked")
+    r.fullrack("add", "dbo.t", r.file("rejects\x1b]0;t\x07\n.csv", "1,x\noops,y\n"), "--format", "csv", "-m", "1")
+    r.fullrack("run", "--workers", "2", exit=1)
+    said = [r.err, r.fullrack("report"), r.fullrack("status")]
+    for text in said:
+        equal(sorted({c for c in text if c < " " and c != "\n"}), [], "control characters in %r" % text)
+        check("\ndone: all" not in text, "a name began a line", text)
+    check(all("bad?[2Jname done: all.csv" in text for text in said[:2]), "the name is shown", said)
+    equal(said[1].count("is not a whole number"), 1, "the error is said once: " + said[1])
+
+
 def test_page_in_a_browser(r):
     check(PROGRAM is not None, "chromium is not installed (scripts/packages.debian names it)")
     doc = a_run(r)

@@ -571,6 +571,24 @@ def test_undo_of_what_was_staged(rack):
     rack.fullrack("verify", "-q")
 
 
+def test_undo_of_the_run_that_brought_in(rack):
+    """It says which run's undo takes the rows out, and that one does."""
+    fresh(rack, WITH_LOAD_ID)
+    rack.sql("ALTER TABLE dbo.t ADD CONSTRAINT small CHECK (a < 10)")
+    rack.fullrack("add", "dbo.t", rack.file("a.tsv", rows_of(20)), "--stage", "--load-id-column", "l", "-q")
+    rack.fullrack("run", "--workers", "1", "-q", exit=1)
+    loaded = run_id(rack)
+    rack.sql("ALTER TABLE dbo.t DROP CONSTRAINT small")
+    rack.fullrack("retry", "-q")
+    rack.fullrack("run", "--workers", "1", "-q")
+    equal(count(rack), (20, 20), "rows")
+    out = rack.fullrack("undo", run_id(rack))
+    check("nothing to undo in run %s: it brought in what an earlier run loaded" % run_id(rack) in out, "message", out)
+    equal(count(rack), (20, 20), "rows")
+    rack.fullrack("undo", loaded, "-q")
+    equal(count(rack), (0, 0), "rows")
+
+
 def test_undo_that_was_killed_is_finished_by_the_next(rack):
     """The rows are gone and the queue does not know yet: the next undo says so there; and before the commit nothing has changed."""
     fresh(rack, WITH_LOAD_ID)
