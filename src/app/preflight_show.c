@@ -129,10 +129,10 @@ static bool was_said(const struct preflight *p, size_t item, const struct fr_fin
     return false;
 }
 
-static bool lacks_right(const struct preflight_found *f)
+static bool has_no_hope(const struct preflight_found *f)
 {
     for (size_t i = 0; i < f->finding_count; i++)
-        if (fr_finding_is_right(&f->findings[i]))
+        if (fr_finding_ends_load(&f->findings[i]))
             return true;
     return false;
 }
@@ -151,7 +151,7 @@ static enum fr_log_level level_of(const struct fr_finding *e, bool is_over,
         return FR_LOG_DEBUG;
     if (e->severity == FR_FINDING_WARNING)
         return FR_LOG_WARN;
-    if (fr_finding_is_right(e))
+    if (fr_finding_ends_load(e))
         return is_over ? FR_LOG_ERROR : FR_LOG_WARN;
     /* its only task is about to say it */
     return mode == PREFLIGHT_RUN ? FR_LOG_WARN : FR_LOG_DEBUG;
@@ -163,7 +163,7 @@ fr_status preflight_begin(const struct preflight *p, enum preflight_mode mode,
     bool is_over = p->count > 0;
 
     for (size_t i = 0; i < p->count; i++)
-        is_over = is_over && !p->items[i].target->is_made && lacks_right(&p->items[i]);
+        is_over = is_over && !p->items[i].target->is_made && has_no_hope(&p->items[i]);
     for (size_t i = 0; i < p->count; i++) {
         const struct preflight_found *f = &p->items[i];
 
@@ -176,8 +176,7 @@ fr_status preflight_begin(const struct preflight *p, enum preflight_mode mode,
     }
     if (!is_over)
         return FR_OK;
-    return fr_err_set(err, FR_EARG,
-                      "%s cannot be loaded with these rights: nothing was %s",
+    return fr_err_set(err, FR_EARG, "%s cannot be loaded so: nothing was %s",
                       p->count == 1 ? p->items[0].table : "the tables of the queue",
                       mode == PREFLIGHT_RUN ? "begun, the queue is as it was" : "loaded");
 }

@@ -23,7 +23,7 @@ libfrclient_a_SOURCES += \
 	src/load/format_file.c src/load/format_file.h src/load/format_file_priv.h src/load/format_file_xml.c \
 	src/load/native.c src/load/native_text.c src/load/native.h src/load/plan_layout.c \
 	src/load/hint.c src/load/hint.h \
-	src/load/preflight.c src/load/preflight_facts.c src/load/preflight.h \
+	src/load/preflight.c src/load/preflight_facts.c src/load/preflight_rights.c src/load/preflight.h src/load/preflight_priv.h \
 	src/load/index.c src/load/index.h src/load/index_scan.h \
 	src/load/direct.c src/load/direct.h src/load/direct_priv.h src/load/direct_kernels.h \
 	src/load/direct_plain.c src/load/direct_avx2.c src/load/direct_avx512.c src/load/direct_vector.h src/load/digits.h \

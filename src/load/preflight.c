@@ -4,7 +4,7 @@
  * What the rules know of the server is BACKGROUND's: what makes bulk load fast, and which
  * rights INSERT BULK needs.
  */
-#include "load/preflight.h"
+#include "load/preflight_priv.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -20,10 +20,7 @@ enum { REJECT_BYTES = 4096 };
 
 const char *const fr_severity_names[] = {"error", "warning", "note"};
 
-typedef const struct fr_preflight *preflight;
-
-static void say(char *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void say(char *out, const char *fmt, ...)
+void preflight_say(char *out, const char *fmt, ...)
 {
     va_list ap;
 
@@ -64,11 +61,6 @@ static bool is_empty(preflight p)
     return p->options->truncate || p->facts->table_rows == 0;
 }
 
-static bool keeps_ledger(preflight p)
-{
-    return p->options->ledger_choice == 0;
-}
-
 /* It says FULL of every database and takes no notice of TABLOCK. */
 static bool on_babelfish(preflight p)
 {
@@ -81,149 +73,6 @@ static bool on_azure(preflight p)
            p->facts->engine_edition == MANAGED_INSTANCE;
 }
 
-/* -- rights: what is unknown is not missing -------------------------------------------
- */
-
-static void grant_cure(preflight p, const char *right, char *cure)
-{
-    say(cure, "GRANT %s ON %s to a role of the login %s (docs/permissions.md)", right,
-        p->table->quoted, p->facts->login_name);
-}
-
-static bool find_no_insert(preflight p, struct fr_finding *f)
-{
-    if (p->facts->may_insert != 0)
-        return false;
-    say(f->message, "the login %s may not INSERT into the table", p->facts->login_name);
-    grant_cure(p, "INSERT", f->cure);
-    return true;
-}
-
-static bool find_no_select(preflight p, struct fr_finding *f)
-{
-    if (p->facts->may_select != 0)
-        return false;
-    say(f->message, "the login %s may not SELECT from the table, which INSERT BULK needs",
-        p->facts->login_name);
-    grant_cure(p, "SELECT", f->cure);
-    return true;
-}
-
-static bool has_identity(preflight p)
-{
-    for (size_t i = 0; i < p->table->column_count; i++)
-        if (p->table->columns[i].identity)
-            return true;
-    return false;
-}
-
-static bool find_no_alter(preflight p, struct fr_finding *f)
-{
-    const struct fr_load_options *o = p->options;
-    const char *why = o->truncate ? "--truncate"
-                      : o->keep_identity && has_identity(p)
-                          ? "-E (identity values from the file)"
-                      : o->no_check && (has_constraints(p) || has_triggers(p))
-                          ? "--no-check (constraints and triggers are passed by)"
-                          : NULL;
-
-    if (p->facts->may_alter != 0 || why == NULL)
-        return false;
-    say(f->message, "the login %s may not ALTER the table, which %s needs",
-        p->facts->login_name, why);
-    grant_cure(p, "ALTER", f->cure);
-    return true;
-}
-
-static bool find_no_ledger(preflight p, struct fr_finding *f)
-{
-    const struct fr_facts *k = p->facts;
-    const char *missing = k->may_select_ledger == 0   ? "SELECT from"
-                          : k->may_insert_ledger == 0 ? "INSERT into"
-                          : k->may_update_ledger == 0 ? "UPDATE"
-                                                      : NULL;
-
-    if (!keeps_ledger(p))
-        return false;
-    if (k->ledger_exists == 0) {
-        if (k->may_create_table != 0 && k->may_alter_schema != 0 &&
-            k->may_select_schema != 0 && k->may_insert_schema != 0 &&
-            k->may_update_schema != 0)
-            return false;
-        say(f->message,
-            "the ledger is not there, or not to be seen, and the login %s may not make "
-            "it, or not use it then (CREATE TABLE; ALTER, SELECT, INSERT, UPDATE on its "
-            "schema)",
-            k->login_name);
-        say(f->cure, "let `fullrack init` make it with more rights, or name a table that "
-                     "may be made with --ledger-table, or use --ledger off: at least "
-                     "once");
-        return true;
-    }
-    if (missing == NULL && p->options->truncate)
-        missing = k->may_select_marks == 0   ? "SELECT from its list of truncated tables,"
-                  : k->may_insert_marks == 0 ? "INSERT into its list of truncated tables,"
-                                             : NULL;
-    if (missing == NULL)
-        return false;
-    say(f->message, "the login %s may not %s the ledger", k->login_name, missing);
-    say(f->cure, "GRANT SELECT, INSERT, UPDATE on the ledger's tables to a role of this "
-                 "login (docs/permissions.md)");
-    return true;
-}
-
-static bool find_no_stage(preflight p, struct fr_finding *f)
-{
-    const struct fr_facts *k = p->facts;
-
-    if (!p->options->stage)
-        return false;
-    if (k->may_create_table == 0 || k->may_alter_table_schema == 0 ||
-        k->may_select_table_schema == 0 || k->may_insert_table_schema == 0) {
-        say(f->message,
-            "--stage makes tables beside this one, and the login %s may not (CREATE "
-            "TABLE; "
-            "ALTER, SELECT, INSERT on the schema)",
-            k->login_name);
-        say(f->cure, "GRANT these to a role of the login, or load without --stage");
-        return true;
-    }
-    if (k->may_select_stages != 0 && k->may_insert_stages != 0 &&
-        k->may_update_stages != 0)
-        return false;
-    say(f->message, "the login %s may not use the ledger's list of staged tables",
-        k->login_name);
-    say(f->cure, "GRANT SELECT, INSERT, UPDATE on it to a role of the login "
-                 "(docs/permissions.md)");
-    return true;
-}
-
-static bool find_no_rejects(preflight p, struct fr_finding *f)
-{
-    const struct fr_facts *k = p->facts;
-    const char *table = p->options->reject_table;
-
-    if (table == NULL)
-        return false;
-    if (k->rejects_exist == 0 && k->may_create_table == 0) {
-        say(f->message,
-            "--reject-table %s is not there, and the login %s may not make it", table,
-            k->login_name);
-        say(f->cure,
-            "let `fullrack init --reject-table %s` make it with more rights, or "
-            "use -e",
-            table);
-        return true;
-    }
-    if (k->rejects_exist <= 0 ||
-        (k->may_insert_rejects != 0 && k->may_select_rejects != 0))
-        return false;
-    say(f->message, "the login %s may not %s --reject-table %s", k->login_name,
-        k->may_insert_rejects == 0 ? "INSERT into" : "SELECT from", table);
-    say(f->cure, "GRANT SELECT, INSERT ON %s to a role of the login", table);
-    return true;
-}
-
 /* -- what cannot be -------------------------------------------------------------------
  */
 
@@ -234,9 +83,10 @@ static bool find_several_hints(preflight p, struct fr_finding *f)
     if ((p->engine->abilities & FR_BULK_ALL_HINTS) != 0 ||
         b->check_constraints + b->fire_triggers + b->keep_nulls < 2)
         return false;
-    say(f->message, "the bcp engine carries one hint of CHECK_CONSTRAINTS, FIRE_TRIGGERS "
-                    "and KEEP_NULLS, and this load needs several");
-    say(f->cure, "--engine wire");
+    preflight_say(f->message,
+                  "the bcp engine carries one hint of CHECK_CONSTRAINTS, FIRE_TRIGGERS "
+                  "and KEEP_NULLS, and this load needs several");
+    preflight_say(f->cure, "--engine wire");
     return true;
 }
 
@@ -249,12 +99,14 @@ static bool find_indexes(preflight p, struct fr_finding *f)
 
     if (n <= 0 || p->table->is_memory_optimized)
         return false;
-    say(f->message,
-        "%" PRId64 " nonclustered index%s (%s%s): each row is logged and sorted into "
-        "%s besides the table",
-        n, n == 1 ? "" : "es", p->facts->nonclustered_index, n == 1 ? "" : ", ...",
-        n == 1 ? "it" : "each");
-    say(f->cure,
+    preflight_say(f->message,
+                  "%" PRId64
+                  " nonclustered index%s (%s%s): each row is logged and sorted into "
+                  "%s besides the table",
+                  n, n == 1 ? "" : "es", p->facts->nonclustered_index,
+                  n == 1 ? "" : ", ...", n == 1 ? "it" : "each");
+    preflight_say(
+        f->cure,
         on_babelfish(p)
             ? "for a large load, DROP INDEX before and CREATE INDEX after it"
             : "for a large load, the ready-made phases disable-indexes before and "
@@ -266,12 +118,13 @@ static bool find_one_stream(preflight p, struct fr_finding *f)
 {
     if (!p->hints->options.tablock || p->table->index_count == 0 || is_columnstore(p))
         return false;
-    say(f->message, "TABLOCK on a table with an index lets one load at a time in%s",
-        p->streams > 1 ? ": the other workers wait" : "");
-    say(f->cure, "%s",
-        p->streams > 1 ? "leave --hint out, or use --max-per-table 1 with "
-                         "it, so that workers do not wait"
-                       : "leave --hint out where several loads go on");
+    preflight_say(f->message,
+                  "TABLOCK on a table with an index lets one load at a time in%s",
+                  p->streams > 1 ? ": the other workers wait" : "");
+    preflight_say(f->cure, "%s",
+                  p->streams > 1 ? "leave --hint out, or use --max-per-table 1 with "
+                                   "it, so that workers do not wait"
+                                 : "leave --hint out where several loads go on");
     return true;
 }
 
@@ -280,24 +133,26 @@ static bool find_untrusted(preflight p, struct fr_finding *f)
     if (!p->options->no_check || !has_constraints(p))
         return false;
     if (on_babelfish(p)) {
-        say(f->message,
-            "--no-check passes %" PRId64
-            " CHECK and foreign key constraint%s by, and this "
-            "server neither notes that nor checks them later",
-            p->table->constraints_enabled, plural(p->table->constraints_enabled));
-        say(f->cure, "without --no-check, or a query after the load that looks for what "
-                     "breaks them");
+        preflight_say(f->message,
+                      "--no-check passes %" PRId64
+                      " CHECK and foreign key constraint%s by, and this "
+                      "server neither notes that nor checks them later",
+                      p->table->constraints_enabled,
+                      plural(p->table->constraints_enabled));
+        preflight_say(f->cure,
+                      "without --no-check, or a query after the load that looks for what "
+                      "breaks them");
         return true;
     }
-    say(f->message,
-        "--no-check passes %" PRId64
-        " CHECK and foreign key constraint%s by: they become "
-        "untrusted, which costs plans and forbids SWITCH",
-        p->table->constraints_enabled, plural(p->table->constraints_enabled));
-    say(f->cure,
-        "the ready-made phase check-constraints after the load (run file), or "
-        "ALTER TABLE %s WITH CHECK CHECK CONSTRAINT ALL",
-        p->table->quoted);
+    preflight_say(f->message,
+                  "--no-check passes %" PRId64
+                  " CHECK and foreign key constraint%s by: they become "
+                  "untrusted, which costs plans and forbids SWITCH",
+                  p->table->constraints_enabled, plural(p->table->constraints_enabled));
+    preflight_say(f->cure,
+                  "the ready-made phase check-constraints after the load (run file), or "
+                  "ALTER TABLE %s WITH CHECK CHECK CONSTRAINT ALL",
+                  p->table->quoted);
     return true;
 }
 
@@ -306,16 +161,19 @@ static bool find_checked(preflight p, struct fr_finding *f)
     if (p->options->no_check || !has_constraints(p))
         return false;
     if (p->facts->foreign_keys > 0)
-        say(f->message,
-            "%" PRId64 " CHECK and %" PRId64 " foreign key constraint%s honoured: each "
-            "row is checked, and looked up in each referenced table",
-            p->facts->check_constraints, p->facts->foreign_keys,
-            p->table->constraints_enabled == 1 ? " is" : "s are");
+        preflight_say(f->message,
+                      "%" PRId64 " CHECK and %" PRId64
+                      " foreign key constraint%s honoured: each "
+                      "row is checked, and looked up in each referenced table",
+                      p->facts->check_constraints, p->facts->foreign_keys,
+                      p->table->constraints_enabled == 1 ? " is" : "s are");
     else
-        say(f->message, "%" PRId64 " CHECK constraint%s honoured: each row is checked",
-            p->table->constraints_enabled,
-            p->table->constraints_enabled == 1 ? " is" : "s are");
-    say(f->cure, "--no-check, and the ready-made phase check-constraints after the load, "
+        preflight_say(f->message,
+                      "%" PRId64 " CHECK constraint%s honoured: each row is checked",
+                      p->table->constraints_enabled,
+                      p->table->constraints_enabled == 1 ? " is" : "s are");
+    preflight_say(
+        f->cure, "--no-check, and the ready-made phase check-constraints after the load, "
                  "checks all rows at once");
     return true;
 }
@@ -325,18 +183,20 @@ static bool find_triggers(preflight p, struct fr_finding *f)
     if (!has_triggers(p))
         return false;
     if (p->options->no_check) {
-        say(f->message, "--no-check passes %" PRId64 " INSERT trigger%s by",
-            p->table->triggers_enabled, plural(p->table->triggers_enabled));
-        say(f->cure, "leave it out where the trigger's work is needed");
+        preflight_say(f->message, "--no-check passes %" PRId64 " INSERT trigger%s by",
+                      p->table->triggers_enabled, plural(p->table->triggers_enabled));
+        preflight_say(f->cure, "leave it out where the trigger's work is needed");
         f->severity = FR_FINDING_NOTE;
         return true;
     }
-    say(f->message,
-        "%" PRId64 " INSERT trigger%s: fired once a batch with all its rows, which are "
-        "logged in full and kept in tempdb's version store; no TABLOCK",
-        p->table->triggers_enabled, plural(p->table->triggers_enabled));
-    say(f->cure, "--no-check passes triggers by; DISABLE TRIGGER in a phase before the "
-                 "load (run file)");
+    preflight_say(f->message,
+                  "%" PRId64
+                  " INSERT trigger%s: fired once a batch with all its rows, which are "
+                  "logged in full and kept in tempdb's version store; no TABLOCK",
+                  p->table->triggers_enabled, plural(p->table->triggers_enabled));
+    preflight_say(f->cure,
+                  "--no-check passes triggers by; DISABLE TRIGGER in a phase before the "
+                  "load (run file)");
     return true;
 }
 
@@ -352,16 +212,20 @@ static bool find_recovery(preflight p, struct fr_finding *f)
     if (strcmp(p->facts->recovery_model, "FULL") != 0 || on_babelfish(p))
         return false;
     if (on_azure(p)) {
-        say(f->message, "the service keeps recovery model FULL: every row is logged, and "
-                        "the log rate of the tier is the limit of all streams together");
-        say(f->cure, "a higher service tier for the time of the load; a clustered "
-                     "columnstore logs compressed row groups");
+        preflight_say(f->message,
+                      "the service keeps recovery model FULL: every row is logged, and "
+                      "the log rate of the tier is the limit of all streams together");
+        preflight_say(f->cure,
+                      "a higher service tier for the time of the load; a clustered "
+                      "columnstore logs compressed row groups");
         f->severity = FR_FINDING_NOTE;
         return true;
     }
-    say(f->message, "recovery model FULL: every row is logged in full, by every stream "
-                    "into one log");
-    say(f->cure, "the ready-made phases set-recovery (BULK_LOGGED) before and "
+    preflight_say(f->message,
+                  "recovery model FULL: every row is logged in full, by every stream "
+                  "into one log");
+    preflight_say(
+        f->cure, "the ready-made phases set-recovery (BULK_LOGGED) before and "
                  "restore-recovery after the load, in a run file; log backups go on, but "
                  "none that holds the load restores to a point within it");
     if (!could_log_little(p))
@@ -376,19 +240,21 @@ static bool find_compression(preflight p, struct fr_finding *f)
     if (p->facts->compression <= 0)
         return false;
     if (is_page && is_heap(p) && !p->hints->options.tablock) {
-        say(f->message, "a heap with PAGE compression, loaded without TABLOCK: its new "
-                        "pages get ROW compression only");
-        say(f->cure,
-            "ALTER TABLE %s REBUILD after the load, or TABLOCK where "
-            "readers can wait",
-            p->table->quoted);
+        preflight_say(f->message,
+                      "a heap with PAGE compression, loaded without TABLOCK: its new "
+                      "pages get ROW compression only");
+        preflight_say(f->cure,
+                      "ALTER TABLE %s REBUILD after the load, or TABLOCK where "
+                      "readers can wait",
+                      p->table->quoted);
         return true;
     }
-    say(f->message,
-        "%s compression: the server compresses every %s while it loads, at "
-        "the cost of its CPU",
-        is_page ? "PAGE" : "ROW", is_page ? "page" : "row");
-    say(f->cure, "where CPU is the limit: load without compression and rebuild with it");
+    preflight_say(f->message,
+                  "%s compression: the server compresses every %s while it loads, at "
+                  "the cost of its CPU",
+                  is_page ? "PAGE" : "ROW", is_page ? "page" : "row");
+    preflight_say(f->cure,
+                  "where CPU is the limit: load without compression and rebuild with it");
     f->severity = is_page ? FR_FINDING_WARNING : FR_FINDING_NOTE;
     return true;
 }
@@ -404,11 +270,12 @@ static bool find_delta_stores(preflight p, struct fr_finding *f)
 
     if (!has_columnstore(p) || rows <= 0 || rows >= COLUMNSTORE_MIN_ROWS)
         return false;
-    say(f->message,
-        "-b %" PRId64 " into a columnstore: batches below %d rows go to delta stores, "
-        "uncompressed and logged row by row",
-        rows, (int)COLUMNSTORE_MIN_ROWS);
-    say(f->cure, "-b auto (1048576 rows, a whole row group)");
+    preflight_say(f->message,
+                  "-b %" PRId64
+                  " into a columnstore: batches below %d rows go to delta stores, "
+                  "uncompressed and logged row by row",
+                  rows, (int)COLUMNSTORE_MIN_ROWS);
+    preflight_say(f->cure, "-b auto (1048576 rows, a whole row group)");
     return true;
 }
 
@@ -416,14 +283,16 @@ static bool find_partitions(preflight p, struct fr_finding *f)
 {
     if (!has_columnstore(p) || p->facts->partitions <= 1)
         return false;
-    say(f->message,
+    preflight_say(
+        f->message,
         "%" PRId64 " partitions of a columnstore: each partition of each stream needs "
         "%d rows of a batch to be compressed, and a memory grant of its own (%" PRId64
         " partitions x %" PRId64 " stream%s)",
         p->facts->partitions, (int)COLUMNSTORE_MIN_ROWS, p->facts->partitions, p->streams,
         plural(p->streams));
-    say(f->cure, "files that hold one partition each; fewer workers where streams wait "
-                 "for memory (RESOURCE_SEMAPHORE)");
+    preflight_say(f->cure,
+                  "files that hold one partition each; fewer workers where streams wait "
+                  "for memory (RESOURCE_SEMAPHORE)");
     return true;
 }
 
@@ -431,8 +300,10 @@ static bool find_columnstore_lock(preflight p, struct fr_finding *f)
 {
     if (!is_columnstore(p) || !p->hints->options.tablock)
         return false;
-    say(f->message, "TABLOCK on a clustered columnstore: streams wait for one another");
-    say(f->cure, "leave --hint out: row groups are filled side by side without it");
+    preflight_say(f->message,
+                  "TABLOCK on a clustered columnstore: streams wait for one another");
+    preflight_say(f->cure,
+                  "leave --hint out: row groups are filled side by side without it");
     return true;
 }
 
@@ -440,9 +311,10 @@ static bool find_memory_optimized(preflight p, struct fr_finding *f)
 {
     if (!p->table->is_memory_optimized)
         return false;
-    say(f->message, "a memory-optimized table: no TABLOCK and no minimal logging; rows "
-                    "and all versions stay in memory, and work goes on at SNAPSHOT");
-    say(f->cure, "smaller batches (-b 100000) let memory of old versions go");
+    preflight_say(f->message,
+                  "a memory-optimized table: no TABLOCK and no minimal logging; rows "
+                  "and all versions stay in memory, and work goes on at SNAPSHOT");
+    preflight_say(f->cure, "smaller batches (-b 100000) let memory of old versions go");
     return true;
 }
 
@@ -456,11 +328,13 @@ static bool find_blocked_readers(preflight p, struct fr_finding *f)
     if (!p->hints->options.tablock || p->table->is_memory_optimized || on_babelfish(p) ||
         (p->options->stage && p->table->index_count > 0))
         return false;
-    say(f->message, "TABLOCK keeps all readers of the table out until a batch commits%s",
+    preflight_say(
+        f->message, "TABLOCK keeps all readers of the table out until a batch commits%s",
         versions ? ", those with row versions (the database has them) and NOLOCK too"
                  : "");
-    say(f->cure, "--hint none where the table is read during the load (logged in full); "
-                 "or load a table of its own and SWITCH it in");
+    preflight_say(f->cure,
+                  "--hint none where the table is read during the load (logged in full); "
+                  "or load a table of its own and SWITCH it in");
     f->severity = versions ? FR_FINDING_WARNING : FR_FINDING_NOTE;
     return true;
 }
@@ -471,11 +345,12 @@ static bool find_small_batches(preflight p, struct fr_finding *f)
 
     if ((!is_heap(p) && !p->options->stage) || rows <= 0 || rows >= HEAP_MIN_ROWS)
         return false;
-    say(f->message,
-        "-b %" PRId64 " into a heap: each batch is a transaction and takes fresh extents "
-        "(SQL Server 2016 and later), so that small ones waste space",
-        rows);
-    say(f->cure, "-b auto, or %d rows and more", (int)HEAP_MIN_ROWS);
+    preflight_say(f->message,
+                  "-b %" PRId64
+                  " into a heap: each batch is a transaction and takes fresh extents "
+                  "(SQL Server 2016 and later), so that small ones waste space",
+                  rows);
+    preflight_say(f->cure, "-b auto, or %d rows and more", (int)HEAP_MIN_ROWS);
     return true;
 }
 
@@ -485,9 +360,11 @@ static bool find_empty_clustered(preflight p, struct fr_finding *f)
 
     if (!p->table->is_clustered || !is_empty(p) || p->hints->options.order != NULL)
         return false;
-    say(f->message, "an empty clustered index, loaded without ORDER: rows are sorted by "
-                    "the server and logged in full");
-    say(f->cure,
+    preflight_say(f->message,
+                  "an empty clustered index, loaded without ORDER: rows are sorted by "
+                  "the server and logged in full");
+    preflight_say(
+        f->cure,
         "where one file is sorted by the key: --hint 'TABLOCK, ORDER (%s)', one stream; "
         "or load a heap and make the index afterwards",
         key[0] == '\0' ? "its key" : key);
@@ -498,13 +375,15 @@ static bool find_filled_clustered(preflight p, struct fr_finding *f)
 {
     if (!p->table->is_clustered || is_empty(p) || p->facts->table_rows < 0)
         return false;
-    say(f->message,
+    preflight_say(
+        f->message,
         "a clustered index with %" PRId64 " rows: only new pages are logged minimally "
         "(SQL Server 2016 and later), and streams with the same key ranges split pages "
         "and wait for one another",
         p->facts->table_rows);
-    say(f->cure, "files whose key ranges lie apart, each sorted by the key; or load an "
-                 "empty table and SWITCH it in");
+    preflight_say(f->cure,
+                  "files whose key ranges lie apart, each sorted by the key; or load an "
+                  "empty table and SWITCH it in");
     return true;
 }
 
@@ -518,12 +397,13 @@ static bool find_reject_space(preflight p, struct fr_finding *f)
     needed = rows > limit / tasks ? INT64_MAX : rows * tasks * REJECT_BYTES;
     if (p->reject_free_bytes >= needed)
         return false;
-    say(f->message,
+    preflight_say(
+        f->message,
         "-e %s: %" PRId64 " MB are free there, and -m %" PRId64 " lets %" PRId64
         " task%s reject more than that holds (4 KB a row); a full disk fails them",
         p->options->error_file, p->reject_free_bytes / 1000000, p->options->max_errors,
         tasks, plural(tasks));
-    say(f->cure, "another file system, or a smaller -m");
+    preflight_say(f->cure, "another file system, or a smaller -m");
     return true;
 }
 
@@ -531,19 +411,21 @@ static bool find_view(preflight p, struct fr_finding *f)
 {
     if (p->facts->is_view <= 0)
         return false;
-    say(f->message, "a view: what its table has of indexes, constraints and triggers is "
-                    "not looked at");
-    say(f->cure, "load the table itself");
+    preflight_say(f->message,
+                  "a view: what its table has of indexes, constraints and triggers is "
+                  "not looked at");
+    preflight_say(f->cure, "load the table itself");
     return true;
 }
 
 static bool find_ledger_off(preflight p, struct fr_finding *f)
 {
-    if (keeps_ledger(p))
+    if (preflight_keeps_ledger(p))
         return false;
-    say(f->message,
-        "--ledger off: rows of a task that is tried again may be loaded twice");
-    say(f->cure, "leave it out where a table may be made in the target database");
+    preflight_say(f->message,
+                  "--ledger off: rows of a task that is tried again may be loaded twice");
+    preflight_say(f->cure,
+                  "leave it out where a table may be made in the target database");
     return true;
 }
 
@@ -553,8 +435,8 @@ static bool find_bcp_lock(preflight p, struct fr_finding *f)
         p->options->hint != NULL || p->table->index_count > 0 ||
         p->hints->options.fire_triggers || p->facts->is_view > 0)
         return false;
-    say(f->message, "no TABLOCK, so no minimal logging: %s", p->hints->why);
-    say(f->cure, "--engine wire carries all hints");
+    preflight_say(f->message, "no TABLOCK, so no minimal logging: %s", p->hints->why);
+    preflight_say(f->cure, "--engine wire carries all hints");
     return true;
 }
 
@@ -562,10 +444,11 @@ static bool find_staged(preflight p, struct fr_finding *f)
 {
     if (!p->options->stage)
         return false;
-    say(f->message,
+    preflight_say(
+        f->message,
         "--stage: unless they can be switched in, rows are written twice, and the "
         "log holds all of them while one transaction brings them in");
-    say(f->cure, "without it, where the table may be seen half loaded");
+    preflight_say(f->cure, "without it, where the table may be seen half loaded");
     return true;
 }
 
@@ -576,12 +459,13 @@ static const struct rule {
     bool is_direct; /* of bulk copy into the table: not of --stage, which copies beside it
                      */
 } rules[] = {
-    {"no_insert_right", FR_FINDING_ERROR, find_no_insert, false},
-    {"no_select_right", FR_FINDING_ERROR, find_no_select, false},
-    {"no_alter_right", FR_FINDING_ERROR, find_no_alter, false},
-    {"no_ledger_right", FR_FINDING_ERROR, find_no_ledger, false},
-    {"no_stage_right", FR_FINDING_ERROR, find_no_stage, false},
-    {"no_reject_table_right", FR_FINDING_ERROR, find_no_rejects, false},
+    {"no_insert_right", FR_FINDING_ERROR, preflight_find_no_insert, false},
+    {"no_select_right", FR_FINDING_ERROR, preflight_find_no_select, false},
+    {"no_alter_right", FR_FINDING_ERROR, preflight_find_no_alter, false},
+    {"no_ledger_right", FR_FINDING_ERROR, preflight_find_no_ledger, false},
+    {"no_stage_right", FR_FINDING_ERROR, preflight_find_no_stage, false},
+    {"no_reject_table_right", FR_FINDING_ERROR, preflight_find_no_rejects, false},
+    {"reject_table_shape", FR_FINDING_ERROR, preflight_find_reject_shape, false},
     {"bcp_several_hints", FR_FINDING_ERROR, find_several_hints, true},
     {"nonclustered_indexes", FR_FINDING_WARNING, find_indexes, false},
     {"one_stream", FR_FINDING_WARNING, find_one_stream, true},
@@ -607,10 +491,12 @@ static const struct rule {
 enum { RULES = sizeof rules / sizeof rules[0] };
 _Static_assert((int)RULES <= (int)FR_MAX_FINDINGS, "there is a place for each rule");
 
-bool fr_finding_is_right(const struct fr_finding *f)
+bool fr_finding_ends_load(const struct fr_finding *f)
 {
-    return f->severity == FR_FINDING_ERROR && strncmp(f->code, "no_", 3) == 0 &&
-           strstr(f->code, "_right") != NULL;
+    bool is_right = strncmp(f->code, "no_", 3) == 0 && strstr(f->code, "_right") != NULL;
+
+    return f->severity == FR_FINDING_ERROR &&
+           (is_right || strcmp(f->code, "reject_table_shape") == 0);
 }
 
 size_t fr_preflight_judge(const struct fr_preflight *p,
@@ -626,7 +512,7 @@ size_t fr_preflight_judge(const struct fr_preflight *p,
             if ((rules[i].is_direct && p->options->stage) || !rules[i].find(p, &found))
                 continue;
             /* Babelfish answers for rights of its own, not always those that count */
-            if (found.severity == FR_FINDING_ERROR && fr_finding_is_right(&found) &&
+            if (found.severity == FR_FINDING_ERROR && fr_finding_ends_load(&found) &&
                 on_babelfish(p))
                 found.severity = FR_FINDING_WARNING;
             if ((int)found.severity == severity)

@@ -52,6 +52,7 @@ static const struct fact {
     NUMBER(may_insert_stages),
     NUMBER(may_update_stages),
     NUMBER(rejects_exist),
+    NUMBER(reject_columns),
     NUMBER(may_select_rejects),
     NUMBER(may_insert_rejects),
     NUMBER(may_alter_table_schema),
@@ -191,13 +192,23 @@ static fr_status ask_one_by_one(struct question *q, size_t from, size_t to,
     return FR_OK;
 }
 
-/* Without the comment in front, which is for those who read the server's trace: db-lib's
- * statements are short. */
-static const char *without_comment(const char *sql)
+/* Without the comment in front and the indentation, which are for those who read it:
+ * db-lib's statements are short.  out NULL: only its bytes are counted. */
+static size_t add_statement(struct fr_buf *out, const char *sql)
 {
     const char *end = strncmp(sql, "/*", 2) == 0 ? strstr(sql, "*/") : NULL;
+    bool at_start = false; /* of a line */
+    size_t n = 0;
 
-    return end == NULL ? sql : end + 2;
+    for (const char *p = end == NULL ? sql : end + 2; *p != '\0'; p++) {
+        at_start = *p == '\n' || (at_start && *p == ' ');
+        if (at_start && *p == ' ')
+            continue;
+        if (out != NULL)
+            fr_buf_add_byte(out, (unsigned char)*p);
+        n++;
+    }
+    return n;
 }
 
 /* As many in one batch as it can hold. */
@@ -210,9 +221,8 @@ static fr_status ask_all(struct question *q, struct fr_err *err)
     for (size_t from = 0, to; st == FR_OK && from < PARTS; from = to) {
         fr_buf_reset(&batch);
         for (to = from;
-             to < PARTS && batch.len + strlen(without_comment(parts[to])) <= batch.max;
-             to++)
-            fr_buf_add_str(&batch, without_comment(parts[to]));
+             to < PARTS && batch.len + add_statement(NULL, parts[to]) <= batch.max; to++)
+            (void)add_statement(&batch, parts[to]);
         if (to == from || batch.failed) {
             st = fr_err_set(err, FR_ENOMEM, "no memory for a statement");
             break;

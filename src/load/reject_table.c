@@ -39,6 +39,7 @@ enum reject_column {
     R_HOST,
     R_COUNT
 };
+_Static_assert((int)R_COUNT == (int)FR_REJECT_TABLE_COLUMNS, "the header counts them");
 static const struct {
     const char *name, *type_name;
     enum fr_type type;

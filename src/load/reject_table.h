@@ -12,6 +12,10 @@
 #include "base/bulk.h"
 #include "load/reject.h"
 
+/* Columns that it needs, as sql/reject_table.sql makes them, beside those of the server.
+ */
+enum { FR_REJECT_TABLE_COLUMNS = 11 };
+
 struct fr_reject_table; /* opaque */
 
 /* Whose rejects they are; borrowed by the table until it is closed. */

@@ -220,6 +220,23 @@ def test_missing_rights_are_named(r):
         equal(count(r), 0, "rows, " + what)
 
 
+def test_a_reject_table_of_another_shape(r):
+    """It is found before anything is made: a dry run says so, a load ends, and no stage table is left."""
+    r.fullrack("init")
+    r.fresh("CREATE TABLE dbo.t (a int IDENTITY NOT NULL, b int NULL)")
+    for ddl in ("CREATE TABLE dbo.bad (a int)", "CREATE TABLE dbo.bad (load_id uniqueidentifier, range_start bigint, reason nvarchar(10))"):
+        r.fresh(ddl, "dbo.bad")
+        doc = dry(r, "load", "dbo.t", files(r), "--reject-table", "dbo.bad", exit=2)
+        equal([f["code"] for f in doc["tables"][0]["findings"] if f["severity"] == "error"], ["reject_table_shape"], "findings")
+        r.fullrack("load", "dbo.t", files(r), "--reject-table", "dbo.bad", "--stage", exit=2)
+        check("dbo.bad is a table of another shape" in r.err, "message", r.err)
+        equal(r.sql("SELECT name FROM sys.tables WHERE name LIKE 'fullrack_stage%'"), [], "stage tables")
+        equal(count(r), 0, "rows")
+    r.sql("DROP TABLE dbo.bad")
+    r.fullrack("load", "dbo.t", files(r), "--reject-table", "dbo.bad", "-q")
+    dry(r, "load", "dbo.t", files(r), "--reject-table", "dbo.bad")
+
+
 def test_rights_that_are_enough(r):
     """What the preflight asks for is all that a load needs."""
     r.fullrack("init")

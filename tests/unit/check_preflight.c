@@ -326,6 +326,10 @@ static const struct {
      "E:no_reject_table_right"},
     {INDEXED, REJECTS, 0,
      "rejects_exist=1 may_insert_rejects=1 may_select_rejects=1 may_create_table=0", ""},
+    {INDEXED, REJECTS, 0, "rejects_exist=1 reject_columns=11", ""},
+    {INDEXED, REJECTS, 0, "rejects_exist=1 reject_columns=10", "E:reject_table_shape"},
+    {INDEXED, REJECTS, 0, "rejects_exist=1 reject_columns=0", "E:reject_table_shape"},
+    {INDEXED, 0, 0, "rejects_exist=1 reject_columns=0", ""},
     {INDEXED, 0, 0, "rejects_exist=0 may_create_table=0 ledger_exists=1", ""},
     {INDEXED, STAGE, 0, "may_create_table=0 ledger_exists=1",
      "E:no_stage_right N:staged"},
@@ -497,9 +501,9 @@ START_TEST(test_key_is_named)
     set_scene(&s, CLUSTERED, 0);
     ck_assert_uint_eq(judge(&s, "table_rows=0 key_column=a key_column=b", &p, found), 1);
     ck_assert_msg(strstr(found[0].cure, "ORDER ([a], [b])") != NULL, "%s", found[0].cure);
-    ck_assert(!fr_finding_is_right(&found[0]));
+    ck_assert(!fr_finding_ends_load(&found[0]));
     ck_assert_uint_eq(judge(&s, "may_insert=0 login_name=etl", &p, found), 1);
-    ck_assert(fr_finding_is_right(&found[0]));
+    ck_assert(fr_finding_ends_load(&found[0]));
     ck_assert_ptr_nonnull(strstr(found[0].message, "login etl may not INSERT"));
 }
 END_TEST
