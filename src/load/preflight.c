@@ -34,16 +34,6 @@ static const char *plural(int64_t n)
     return n == 1 ? "" : "s";
 }
 
-static bool has_constraints(preflight p)
-{
-    return p->table->constraints_enabled > 0;
-}
-
-static bool has_triggers(preflight p)
-{
-    return p->table->triggers_enabled > 0;
-}
-
 static bool is_heap(preflight p)
 {
     return !p->table->is_clustered && p->facts->clustered_columnstores <= 0 &&
@@ -130,7 +120,7 @@ static bool find_one_stream(preflight p, struct fr_finding *f)
 
 static bool find_untrusted(preflight p, struct fr_finding *f)
 {
-    if (!p->options->no_check || !has_constraints(p))
+    if (!p->options->no_check || !preflight_has_constraints(p))
         return false;
     if (on_babelfish(p)) {
         preflight_say(f->message,
@@ -158,7 +148,7 @@ static bool find_untrusted(preflight p, struct fr_finding *f)
 
 static bool find_checked(preflight p, struct fr_finding *f)
 {
-    if (p->options->no_check || !has_constraints(p))
+    if (p->options->no_check || !preflight_has_constraints(p))
         return false;
     if (p->facts->foreign_keys > 0)
         preflight_say(f->message,
@@ -180,7 +170,7 @@ static bool find_checked(preflight p, struct fr_finding *f)
 
 static bool find_triggers(preflight p, struct fr_finding *f)
 {
-    if (!has_triggers(p))
+    if (!preflight_has_triggers(p))
         return false;
     if (p->options->no_check) {
         preflight_say(f->message, "--no-check passes %" PRId64 " INSERT trigger%s by",

@@ -14,6 +14,16 @@ static inline bool preflight_keeps_ledger(preflight p)
     return p->options->ledger_choice == 0;
 }
 
+static inline bool preflight_has_constraints(preflight p)
+{
+    return p->table->constraints_enabled > 0;
+}
+
+static inline bool preflight_has_triggers(preflight p)
+{
+    return p->table->triggers_enabled > 0;
+}
+
 /* Of rights, in preflight_rights.c: true where one is missing, or where what is to be
  * written is another table; what is unknown is not missing. */
 bool preflight_find_no_insert(preflight p, struct fr_finding *f);

@@ -40,12 +40,12 @@ static bool has_identity(preflight p)
 bool preflight_find_no_alter(preflight p, struct fr_finding *f)
 {
     const struct fr_load_options *o = p->options;
-    const char *why = o->truncate ? "--truncate"
-                      : o->keep_identity && has_identity(p)
-                          ? "-E (identity values from the file)"
-                      : o->no_check && (has_constraints(p) || has_triggers(p))
-                          ? "--no-check (constraints and triggers are passed by)"
-                          : NULL;
+    const char *why =
+        o->truncate                           ? "--truncate"
+        : o->keep_identity && has_identity(p) ? "-E (identity values from the file)"
+        : o->no_check && (preflight_has_constraints(p) || preflight_has_triggers(p))
+            ? "--no-check (constraints and triggers are passed by)"
+            : NULL;
 
     if (p->facts->may_alter != 0 || why == NULL)
         return false;
