@@ -5,3 +5,6 @@ EXTRA_DIST += $(NIGHTLY)/run-twice $(NIGHTLY)/README.md $(NIGHTLY)/nightly.json 
 ACCEPTANCE = examples/disk-acceptance
 TESTS += $(ACCEPTANCE)/accept-twice
 EXTRA_DIST += $(ACCEPTANCE)/accept-twice $(ACCEPTANCE)/accept $(ACCEPTANCE)/README.md $(ACCEPTANCE)/matrix.json $(ACCEPTANCE)/targets.json
+STRIPED = examples/striped-backup
+TESTS += $(STRIPED)/run-once
+EXTRA_DIST += $(STRIPED)/run-once $(STRIPED)/README.md

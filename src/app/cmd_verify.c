@@ -254,10 +254,12 @@ static fr_status ledger_of(const struct fr_queued_task *t, struct kept *out,
     return st;
 }
 
-/* Of this server; a phase has no rows to account for, and a bring-in none of its own. */
+/* Of this server; a phase or backup has no rows to account for, and a bring-in none of
+ * its own. */
 static bool is_load(const struct verify *v, const struct fr_queued_task *t)
 {
-    return strcmp(t->server, v->settings->server) == 0 && strcmp(t->kind, "query") != 0;
+    return strcmp(t->server, v->settings->server) == 0 && strcmp(t->kind, "query") != 0 &&
+           strcmp(t->kind, "backup") != 0;
 }
 
 /* Reads nothing else but drops what is left over, and says so. */

@@ -22,6 +22,7 @@ int command_load(struct fr_settings *s, struct fr_arguments *args, struct fr_err
 int command_check(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
 int command_init(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
 int command_add(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
+int command_backup(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
 int command_run(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
 int command_spawnmany(struct fr_settings *s, struct fr_arguments *args,
                       struct fr_err *err);

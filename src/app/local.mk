@@ -12,6 +12,7 @@ fullrack_SOURCES = \
 	src/app/preflight.c src/app/preflight_show.c src/app/preflight_file.c src/app/preflight.h src/app/preflight_priv.h \
 	src/app/watch.c src/app/watch.h \
 	src/app/cmd_add.c \
+	src/app/cmd_backup.c \
 	src/app/cmd_config.c \
 	src/app/cmd_check.c src/app/check.h \
 	src/app/suggest.c \

@@ -20,6 +20,11 @@ static const struct command commands[] = {
      "  fullrack add --from nightly.json\n",
      CONTROL | FR_GROUP_LOAD | FR_GROUP_QUEUE | FR_GROUP_SPLIT | FR_GROUP_ADD_FROM, 0,
      SIZE_MAX, command_add},
+    {"backup", "DATABASE...", "back databases up in stripes, or find the fastest way to",
+     "  fullrack backup sales --to /b1 --to /b2=2 --stripes 6 --verify -S db1 -U etl\n"
+     "  fullrack backup sales --to /b1 --to /b2 --sweep -S db1 -U etl\n"
+     "  fullrack backup sales hr --to /b1 --queue -S db1 -U etl\n",
+     CONTROL | FR_GROUP_BACKUP, 1, SIZE_MAX, command_backup},
     {"cancel", "[TASK...]", "stop tasks; what they committed stays",
      "  fullrack cancel 17 18 -S db1 -U etl\n", CONTROL | FR_GROUP_TASKS, 0, SIZE_MAX,
      command_cancel},

@@ -19,7 +19,7 @@ enum fr_pin { FR_PIN_OFF, FR_PIN_PREFER, FR_PIN_REQUIRE };
 enum fr_output { FR_OUTPUT_TEXT, FR_OUTPUT_CSV };
 
 /* At least as many as the option table has rows. */
-enum { FR_MAX_OPTIONS = 128 };
+enum { FR_MAX_OPTIONS = 192 };
 
 struct fr_settings {
     /* which options argv or the environment gave, by their rows of the table: a run file
@@ -112,6 +112,13 @@ struct fr_settings {
     char *write_rate; /* GB a day */
     char *rated_tb;
     char *vfs_path; /* database files whose paths begin so; NULL = all */
+    /* backup; lists are of --sweep */
+    struct fr_text_list to; /* DIR or DIR=SPEED */
+    char *stripes, *buffer_count, *transfer_size;
+    uint64_t block_bytes;
+    int64_t compression; /* enum fr_backup_compression */
+    char *backup_name;
+    bool copy_only, verify_backup, sweep, queue, show_sql;
 };
 
 void fr_settings_init(struct fr_settings *s);
@@ -125,6 +132,7 @@ enum fr_option_group {
     FR_GROUP_LOAD = 8,       /* format options: load, add, check */
     FR_GROUP_QUEUE = 16,     /* add */
     FR_GROUP_RUN = 32,       /* load, run, worker */
+    FR_GROUP_BACKUP = 64,
     FR_GROUP_GEN = 128,
     FR_GROUP_QUERY = 256,
     FR_GROUP_RESUME = 512,   /* load */

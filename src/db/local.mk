@@ -9,6 +9,7 @@ libfrclient_a_SOURCES = \
 	src/db/ddl.c src/db/ddl_word.c src/db/ddl_column.c src/db/ddl.h src/db/ddl_priv.h \
 	src/db/bcp.c src/db/bcp.h \
 	src/db/script.c src/db/script.h \
+	src/db/backup.c src/db/backup.h \
 	src/db/statements.h
 nodist_libfrclient_a_SOURCES = src/db/statements.c
 

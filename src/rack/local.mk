@@ -7,7 +7,7 @@ libfrclient_a_SOURCES += \
 	src/rack/pin.c \
 	src/rack/task.c \
 	src/rack/phase.c \
-	src/rack/bring.c
+	src/rack/backup.c src/rack/bring.c
 libfrclient_a_SOURCES += \
 	src/rack/result.c src/rack/result.h \
 	src/rack/view.c src/rack/view.h src/rack/picture.c src/rack/picture.h \

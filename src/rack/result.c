@@ -50,11 +50,17 @@ static bool is_bring_in(const json_t *task)
     return strcmp(fr_ipc_text(task, "kind"), "bring_in") == 0;
 }
 
-/* SQL of a run file, or a bring-in: its rows are none that were loaded, or were counted
- * when they were. */
+static bool is_backup(const json_t *task)
+{
+    return strcmp(fr_ipc_text(task, "kind"), "backup") == 0;
+}
+
+/* SQL of a run file, a backup, or a bring-in: its rows are none that were loaded, or were
+ * counted when they were. */
 static bool is_phase(const json_t *task)
 {
-    return strcmp(fr_ipc_text(task, "kind"), "query") == 0 || is_bring_in(task);
+    return strcmp(fr_ipc_text(task, "kind"), "query") == 0 || is_bring_in(task) ||
+           is_backup(task);
 }
 
 void fr_result_totals(const struct fr_result *r, struct fr_result_totals *out)
@@ -72,7 +78,9 @@ void fr_result_totals(const struct fr_result *r, struct fr_result_totals *out)
         out->failed += strcmp(state, "failed") == 0 ? 1 : 0;
         out->client_cpu_ms += fr_ipc_number(t, "client_cpu_ms", 0);
         if (is_phase(t)) {
-            *(is_bring_in(t) ? &out->bring_ins : &out->phases) += 1;
+            *(is_bring_in(t) ? &out->bring_ins
+              : is_backup(t) ? &out->backups
+                             : &out->phases) += 1;
             out->not_brought += is_bring_in(t) && strcmp(state, "done") != 0 ? 1 : 0;
             continue;
         }
@@ -269,6 +277,9 @@ void fr_result_print(const struct fr_result *r, FILE *out)
         fprintf(out, ", %lld failed", (long long)t.failed);
     if (t.other > 0)
         fprintf(out, ", %lld not finished", (long long)t.other);
+    if (t.backups > 0)
+        fprintf(out, " (%lld backup%s among them)", (long long)t.backups,
+                plural(t.backups));
     if (t.phases > 0)
         fprintf(out, " (%lld phase%s among them)", (long long)t.phases, plural(t.phases));
     if (t.bring_ins > 0)

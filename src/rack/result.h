@@ -30,7 +30,7 @@ void fr_result_add(struct fr_result *r, json_t *task_end);
 
 struct fr_result_totals {
     int64_t tasks, done, failed, other; /* phases included */
-    int64_t phases, bring_ins;          /* rows, bytes and the like are without them */
+    int64_t phases, bring_ins, backups; /* rows, bytes and the like are without them */
     int64_t not_brought;                /* bring-ins that did not end well */
     int64_t rows, rejected, skipped, trimmed, bytes_read, bytes_sent, client_cpu_ms;
     double seconds;

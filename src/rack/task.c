@@ -466,6 +466,8 @@ static fr_status run_kind(struct worker *w, struct fr_task *task,
         return load_task(w, task, r, err);
     if (strcmp(task->kind, "query") == 0)
         return worker_run_phase(w, task, r, err);
+    if (strcmp(task->kind, "backup") == 0)
+        return worker_run_backup(w, task, r, err);
     if (strcmp(task->kind, "bring_in") == 0)
         return worker_bring_in(w, task, r, err);
     return fr_err_set(err, FR_EARG, "this program runs no tasks of kind %s", task->kind);
@@ -482,6 +484,11 @@ static void say_end(const struct worker *w, const struct fr_task *task,
     if (why != NULL) {
         fr_log(FR_LOG_ERROR, "task %lld (%s%s) %s: %s", (long long)task->task_id,
                task->source, range, state, why->text);
+    } else if (!w->settings->quiet && !w->settings->json &&
+               strcmp(task->kind, "backup") == 0) {
+        printf("task %lld (%s) %s: %s\n", (long long)task->task_id, task->source, state,
+               w->messages);
+        fflush(stdout);
     } else if (!w->settings->quiet && !w->settings->json &&
                strcmp(task->kind, "load") != 0) {
         printf("task %lld (%s of %s) %s: %lld rows %s\n", (long long)task->task_id,

@@ -99,6 +99,9 @@ fr_status worker_run_task(struct worker *w, const struct fr_task *task, bool *fa
 /* phase.c: run the task's SQL; r is zeroed but for what is unknown. */
 fr_status worker_run_phase(struct worker *w, const struct fr_task *task,
                            struct fr_load_result *r, struct fr_err *err);
+/* backup.c: the same of a backup; r->bytes_read is what was backed up. */
+fr_status worker_run_backup(struct worker *w, const struct fr_task *task,
+                            struct fr_load_result *r, struct fr_err *err);
 /* FR_EFENCED: the task is no longer this worker's. */
 fr_status worker_confirm_lease(struct worker *w, const struct fr_task *task,
                                struct fr_err *err);

@@ -33,13 +33,16 @@ class UpperStream {
 /* Of GRANT the grammar knows one right at a time, and UPDATE is none of its: the list is not what it can judge. */
 const oneRight = text => text.replace(/\bGRANT\s+[A-Z]+(\s*,\s*[A-Z]+)*\s+ON\b/g, "GRANT SELECT ON");
 
+/* Of BACKUP the grammar has MAXTRANSFER, where the servers have MAXTRANSFERSIZE. */
+const transferSize = text => text.replace(/\bMAXTRANSFERSIZE\b/g, "MAXTRANSFER");
+
 function parse(text, name, firstLine) {
     const errors = [];
     const listener = {
         syntaxError: (recognizer, symbol, line, column, message) =>
             errors.push(`${name}:${firstLine + line - 1}:${column + 1}: ${message}`),
     };
-    const lexer = new tsql.TSqlLexer(new UpperStream(oneRight(text)));
+    const lexer = new tsql.TSqlLexer(new UpperStream(transferSize(oneRight(text))));
     lexer.removeErrorListeners();
     lexer.addErrorListener(listener);
     const parser = new tsql.TSQLGrammar.TSqlParser(new CommonTokenStream(lexer));

@@ -21,6 +21,10 @@ UNIT_TESTS += tests/unit/check_bulk_stream
 tests_unit_check_bulk_stream_SOURCES = tests/unit/check_bulk_stream.c tests/support/fake_session.c \
 	tests/support/fake_session.h tests/support/tds_client.c tests/support/tds_client.h
 tests_unit_check_bulk_stream_LDADD = $(SERVER_TEST_LIBS)
+UNIT_TESTS += tests/unit/check_backup
+tests_unit_check_backup_SOURCES = tests/unit/check_backup.c
+tests_unit_check_backup_LDADD = libfrclient.a libfrbase.a $(DBLIB_LIBS) $(CHECK_LIBS) -lm
+EXTRA_DIST += tests/sqlgrammar/backup.sql
 UNIT_TESTS += tests/unit/check_sql tests/unit/check_bulk
 tests_unit_check_bulk_SOURCES = tests/unit/check_bulk.c tests/support/frd_batch.c tests/support/frd_batch.h
 tests_unit_check_bulk_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
