@@ -2,6 +2,7 @@
 #include "app/command.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/shown.h"
 #include "disk/defaults.h"
 #include "disk/fio.h"
 #include "disk/sheet.h"
@@ -116,7 +117,8 @@ static void print_beginning(const struct test *t)
 
     for (size_t i = 0; i < t->matrix.count; i++)
         seconds += t->matrix.runs[i].seconds;
-    printf("%s: %.3f GB%s, %s\n", f->path, (double)f->bytes / 1e9,
+    fr_put_shown(f->path, stdout);
+    printf(": %.3f GB%s, %s\n", (double)f->bytes / 1e9,
            f->is_made ? ", made for this test" : "",
            f->is_direct ? "O_DIRECT"
                         : "through the page cache (its file system refuses O_DIRECT)");
@@ -176,8 +178,9 @@ static void print_verdict(const struct test *t)
         json_t *rules = json_object_get(target, "rules");
 
         add_wants(rules);
-        printf("\ntarget %s: %s\n", json_string_value(json_object_get(target, "name")),
-               json_string_value(json_object_get(target, "state")));
+        printf("\ntarget ");
+        fr_put_shown(json_string_value(json_object_get(target, "name")), stdout);
+        printf(": %s\n", json_string_value(json_object_get(target, "state")));
         fr_grid_print_text(rule_columns, sizeof rule_columns / sizeof rule_columns[0],
                            rules, stdout);
     }
@@ -329,8 +332,11 @@ int command_io(struct fr_settings *s, struct fr_arguments *args, struct fr_err *
         print_verdict(&t);
     if (st == FR_OK)
         st = judge(&t, err);
-    if (t.file.is_made && s->keep && is_text(&t))
-        printf("\n%s is kept\n", t.file.path);
+    if (t.file.is_made && s->keep && is_text(&t)) {
+        putchar('\n');
+        fr_put_shown(t.file.path, stdout);
+        printf(" is kept\n");
+    }
     if (!s->keep && fr_test_file_remove(&t.file, &left) != FR_OK) {
         fr_log(FR_LOG_ERROR, "%s", left.text);
         st = st == FR_OK ? left.status : st;

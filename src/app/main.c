@@ -105,7 +105,7 @@ static const struct command commands[] = {
      "db1 "
      "-U etl\n",
      SERVER | FR_GROUP_WATCH | FR_GROUP_SNAPSHOT | FR_GROUP_TOP, 0, 0, command_waits},
-    {"wear", "[DEVICE]",
+    {"wear", "DEVICE | --file FILE",
      "what was written to a device in its life, and how long it lasts",
      "  fullrack wear /dev/nvme0 -S db1 -U etl\n"
      "  fullrack wear /dev/sda --write-rate 350\n"

@@ -12,7 +12,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { POLL_MS = 100, END_MS = 5000, CHUNK_BYTES = 16384, PATH_BYTES = 4096 };
+enum {
+    POLL_MS = 100,
+    END_MS = 5000,
+    ROUND_MS = 20,
+    ASK_ROUNDS = 25,
+    CHUNK_BYTES = 16384,
+    PATH_BYTES = 4096
+};
 
 enum pipe_of { OUT, MESSAGES, EXEC, PIPES };
 
@@ -67,12 +74,12 @@ static void be_child(const struct fr_child *c, int ends[PIPES], char **environme
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC), why;
     sigset_t none;
 
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
     signal(SIGHUP, SIG_DFL);
     signal(SIGPIPE, SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
@@ -95,11 +102,29 @@ static void close_all(int fds[PIPES])
     }
 }
 
+/* No signal before the child has given up our handlers: one would take it, and the child
+ * would go on. */
+static pid_t fork_child(const struct fr_child *c, int ends[PIPES], char **environment)
+{
+    pid_t parent = getpid(), pid;
+    sigset_t all, before;
+    int why;
+
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    pid = fork();
+    if (pid == 0)
+        be_child(c, ends, environment, parent);
+    why = errno;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = why;
+    return pid;
+}
+
 static fr_status start(struct running *r, struct fr_err *err)
 {
     int theirs[PIPES] = {-1, -1, -1}, why = 0;
     char **environment = clean_environment();
-    pid_t parent = getpid();
     fr_status st = FR_OK;
 
     for (size_t i = 0; i < PIPES && why == 0; i++) {
@@ -115,9 +140,7 @@ static fr_status start(struct running *r, struct fr_err *err)
     if (environment == NULL)
         why = ENOMEM;
     if (why == 0) {
-        r->pid = fork();
-        if (r->pid == 0)
-            be_child(r->c, theirs, environment, parent);
+        r->pid = fork_child(r->c, theirs, environment);
         if (r->pid < 0)
             why = errno;
         else
@@ -193,23 +216,24 @@ static fr_status listen_to(struct running *r, struct fr_err *err)
     return FR_OK;
 }
 
-/* Its group: what it started ends with it. */
+/* Its group: what it started ends with it.  Asked more than once: a program may lose a
+ * signal while it begins, as dash does between its handler and the exec of a command. */
 static void reap(struct running *r, bool end_it)
 {
     uint64_t began = fr_clock_ms();
     int status = 0;
 
-    if (end_it)
-        kill(-r->pid, SIGINT);
-    for (;;) {
-        pid_t got = waitpid(r->pid, &status, end_it ? WNOHANG : 0);
+    for (unsigned round = 0;; round++) {
+        bool is_over = fr_clock_ms() - began > END_MS;
+        pid_t got;
 
+        if (end_it && (is_over || round % ASK_ROUNDS == 0))
+            kill(-r->pid, is_over ? SIGKILL : SIGINT);
+        got = waitpid(r->pid, &status, end_it ? WNOHANG : 0);
         if (got == r->pid || (got < 0 && errno != EINTR))
             break;
-        if (end_it && fr_clock_ms() - began > END_MS)
-            kill(-r->pid, SIGKILL);
         if (end_it)
-            fr_sleep_ms(20);
+            fr_sleep_ms(ROUND_MS);
     }
     if (end_it)
         kill(-r->pid, SIGKILL);

@@ -38,12 +38,19 @@ def program(r, name, text):
     return folder
 
 
-def run(r, *args, path=None, exit=0, **more):
+# A machine where a program is nowhere but in PATH's first folder: of each process, the second and later of execve(2) find nothing.
+ONLY_IN_PATH = "strace", "-f", "-o", "/dev/null", "-e", "inject=execve:error=ENOENT:when=2+"
+
+
+def run(r, *args, path=None, exit=0, within=(), **more):
     """fullrack without a server in its environment."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("FULLRACK_")}
     if path is not None:
         env["PATH"] = path
-    p = subprocess.run([os.path.join(os.path.abspath(BUILD), "fullrack"), *args], capture_output=True, text=True, timeout=120, env=env, **more)
+    if within:
+        within = (shutil.which(within[0]),) + within[1:]
+        env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":detect_leaks=0"    # it cannot look while it is traced
+    p = subprocess.run([*within, os.path.join(os.path.abspath(BUILD), "fullrack"), *args], capture_output=True, text=True, timeout=120, env=env, **more)
     r.err = p.stderr
     check(p.returncode == exit, "fullrack %s: exit %d, expected %d" % (" ".join(args), p.returncode, exit), p.stdout, p.stderr)
     return p.stdout
@@ -224,20 +231,24 @@ def test_a_file_system_without_o_direct(r):
     folder = empty_folder(r, "io")
     path = os.path.join(folder, "new.dat")
     log = os.path.join(r.dir, "strace.txt")
-    env = {k: v for k, v in os.environ.items() if not k.startswith("FULLRACK_")}
-    env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":detect_leaks=0"    # it cannot look while it is traced
-    p = subprocess.run(["strace", "-o", log, "-P", path, "-e", "inject=openat:error=EINVAL:when=2", os.path.abspath(os.path.join(BUILD, "fullrack")),
-                        "io", path, "--matrix", pair(r), "--json"], capture_output=True, text=True, timeout=120, env=env)
-    equal(p.returncode, 0, p.stderr)
+    trace = "strace", "-o", log, "-P", path, "-e"
+    doc = json.loads(run(r, "io", path, "--matrix", pair(r), "--json", within=trace + ("inject=openat:error=EINVAL:when=2",)))
     with open(log) as f:
         check(re.search(r"openat.*O_DIRECT.*EINVAL.*INJECTED", f.read()), "the refusal")
-    doc = json.loads(p.stdout)
     equal(doc["is_direct"], False, "O_DIRECT")
-    check("refuses O_DIRECT: I/Os go through the page cache, and the file is smaller than twice the memory" in p.stderr, "said", p.stderr)
+    check("refuses O_DIRECT: I/Os go through the page cache, and the file is smaller than twice the memory" in r.err, "said", r.err)
     equal(len(doc["runs"]), 2, "runs")
     for x in doc["runs"]:
         options = x["fio"]["jobs"][0]["job options"]
         equal((options["direct"], options["ioengine"], options["numjobs"]), ("0", "psync", "4"), "a thread for each I/O under way")
+    equal(os.listdir(folder), [], "removed")
+    # nor does each take space at once
+    doc = json.loads(run(r, "io", path, "--matrix", reads(r), "--json", within=("strace", "-o", log, "-e", "inject=fallocate:error=EOPNOTSUPP")))
+    with open(log) as f:
+        check("INJECTED" in f.read(), "the refusal")
+    equal((doc["is_direct"], os.listdir(folder)), (True, []), "made all the same")
+    run(r, "io", path, "--matrix", reads(r), within=("strace", "-o", log, "-e", "inject=fallocate:error=ENOSPC"), exit=1)
+    check("new.dat: No space left on device" in r.err, "said", r.err)
     equal(os.listdir(folder), [], "removed")
 
 
@@ -404,9 +415,16 @@ def test_wear_asks_smartctl(r):
         text = f.read()
     equal(text.splitlines()[0], "--json -a /dev/sd x", "arguments")
     check(PASSWORD not in text and "FULLRACK" not in text, "no secret", text)
-    if not os.path.exists("/usr/sbin/smartctl"):
-        run(r, "wear", "/dev/sda", exit=2, path=empty_folder(r, "nothing"))
-        check("smartctl is not installed: it is in the package smartmontools" in r.err, "said", r.err)
+    run(r, "wear", "/dev/sda", exit=2, path=empty_folder(r, "nothing"), within=ONLY_IN_PATH)
+    check("smartctl is not installed: it is in the package smartmontools" in r.err, "said", r.err)
+    # nvme will do, of its devices
+    path = program(r, "nvme", "#!%s\necho \"$@\" >%s\n/bin/cat %s\n" % ("/bin/sh", seen, smart("nvme_cli")))
+    doc = json.loads(run(r, "wear", "/dev/nvme7", "--json", path=path, within=ONLY_IN_PATH))
+    equal((doc["written_bytes"], doc["used_percent"]), (2560e12, 104), "nvme's")
+    with open(seen) as f:
+        equal(f.read(), "smart-log -o json /dev/nvme7\n", "arguments")
+    run(r, "wear", "/dev/nvme7", exit=1, path=program(r, "nvme", "#!/bin/sh\necho 'Permission denied' >&2; exit 1\n"), within=ONLY_IN_PATH)
+    check("nvme ended with status 1: Permission denied (it needs root" in r.err, "said", r.err)
 
 
 def test_wear_at_the_servers_rate(r):

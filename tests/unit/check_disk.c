@@ -1,4 +1,5 @@
 /* Disk tests and wear: matrix, targets, fio's figures, histogram, formulas. */
+#include "disk/child.h"
 #include "disk/defaults.h"
 #include "disk/fio.h"
 #include "disk/sheet.h"
@@ -334,6 +335,95 @@ START_TEST(test_sheet)
               "   0   0   0   0   0   0   0   0   0   0   0   0   0   0   0   0   0   0"
               "  25\n");
     free(text);
+}
+END_TEST
+
+/* -- children ------------------------------------------------------------------------ */
+
+/* A script, how it ends, what it prints and says. */
+static const struct {
+    const char *script;
+    uint64_t limit_ms;
+    int stop;
+    fr_status st;
+    int exit_status, signal;
+    const char *printed, *messages, *err;
+} children[] = {
+    {"echo out; echo '  bad  ' >&2; exit 3", 0, 0, FR_OK, 3, 0, "out\n", "bad", ""},
+    {"kill -TERM $$", 0, 0, FR_OK, -1, SIGTERM, "", "", ""},
+    {"read x || echo none; pwd", 0, 0, FR_OK, 0, 0, "none\n/\n", "", ""},
+    {"echo \"$FULLRACK_PASSWORD-$FULLRACKD_PASSWORD-$LC_ALL-$KEPT\"", 0, 0, FR_OK, 0, 0,
+     "--C-kept\n", "", ""},
+    {"sleep 60", 200, 0, FR_EIO, -1, SIGINT, "", "", "sh did not end within 0 s"},
+    /* what it started ends with it, and so do the pipes */
+    {"sleep 60 & sleep 60", 200, 0, FR_EIO, -1, SIGINT, "", "",
+     "sh did not end within 0 s"},
+    {"sleep 60", 0, 1, FR_EINTR, -1, SIGINT, "", "", "interrupted"},
+    {"while :; do echo 0123456789; done", 0, 0, FR_EIO, -1, -1, NULL, "",
+     "sh prints too much"},
+    {"i=0; while [ $i -lt 1000 ]; do echo message $i >&2; i=$((i + 1)); done; exit 1", 0,
+     0, FR_OK, 1, 0, "", NULL, ""},
+};
+
+START_TEST(test_child)
+{
+    char *argv[] = {(char *)(uintptr_t) "sh", (char *)(uintptr_t) "-c",
+                    (char *)(uintptr_t)children[_i].script, NULL};
+    volatile sig_atomic_t stop = children[_i].stop;
+    struct fr_child c = {
+        .argv = argv, .folder = "/", .limit_ms = children[_i].limit_ms, .stop = &stop};
+    struct fr_child_end end;
+    struct fr_buf out;
+    struct fr_err err = {0};
+
+    setenv("FULLRACK_PASSWORD", "secret", 1);
+    setenv("FULLRACKD_PASSWORD", "secret", 1);
+    setenv("LC_ALL", "C.UTF-8", 1);
+    setenv("KEPT", "kept", 1);
+    fr_buf_init(&out, 4096);
+    ck_assert_int_eq(fr_child_run(&c, &out, &end, &err), children[_i].st);
+    ck_assert_str_eq(err.text, children[_i].err);
+    ck_assert_int_eq(end.exit_status, children[_i].exit_status);
+    if (children[_i].signal >= 0)
+        ck_assert_int_eq(end.signal, children[_i].signal);
+    if (children[_i].printed != NULL)
+        ck_assert_str_eq(fr_buf_text(&out), children[_i].printed);
+    if (children[_i].messages != NULL) {
+        ck_assert_str_eq(end.messages, children[_i].messages);
+    } else {
+        /* the last of them */
+        ck_assert_uint_ge(strlen(end.messages), FR_CHILD_MESSAGE_BYTES - 2);
+        ck_assert_ptr_nonnull(strstr(end.messages, "\nmessage 999"));
+        ck_assert_ptr_null(strstr(end.messages, "message 1\n"));
+    }
+    fr_buf_free(&out);
+}
+END_TEST
+
+START_TEST(test_no_such_child)
+{
+    static const struct {
+        const char *program, *folder;
+        fr_status st;
+    } cases[] = {
+        {"fullrack-no-such-program", NULL, FR_EMPTY},
+        {"/no/such/program", NULL, FR_EMPTY},
+        {"/etc/passwd", NULL, FR_EIO},
+        {"sh", "/no/such/folder", FR_EIO},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char *argv[] = {(char *)(uintptr_t)cases[i].program, NULL};
+        struct fr_child c = {.argv = argv, .folder = cases[i].folder};
+        struct fr_child_end end;
+        struct fr_buf out;
+        struct fr_err err = {0};
+
+        fr_buf_init(&out, 4096);
+        ck_assert_int_eq(fr_child_run(&c, &out, &end, &err), cases[i].st);
+        ck_assert_uint_eq(err.text[0] != '\0', cases[i].st == FR_EIO);
+        fr_buf_free(&out);
+    }
 }
 END_TEST
 
@@ -699,6 +789,8 @@ int main(void)
     tcase_add_loop_test(tc, test_fio_result, 0, COUNT_OF(outputs));
     tcase_add_loop_test(tc, test_percents, 0, COUNT_OF(histograms));
     tcase_add_test(tc, test_sheet);
+    tcase_add_loop_test(tc, test_child, 0, COUNT_OF(children));
+    tcase_add_test(tc, test_no_such_child);
     tcase_add_test(tc, test_default_targets);
     tcase_add_loop_test(tc, test_target_files, 0, COUNT_OF(target_files));
     tcase_add_loop_test(tc, test_verdict, 0, COUNT_OF(judged));
