@@ -14,7 +14,7 @@ enum { MIN_CELL_BYTES = 64, MAX_INLINE_BYTES = 8000, BCP_MAX_FIXED_BYTES = 40 };
 
 /* What db-lib reads: nothing, the cell (which may be empty where it is variable), or what
  * is made of it. */
-enum library_form { NO_FORM, FIXED, VARIABLE, MONEY, DECIMAL, DATETIME };
+enum library_form { NO_FORM, FIXED, VARIABLE, MONEY, DECIMAL, DATETIME, FORMS };
 
 /* How a type is bound: db-lib copies and never converts, since host form and column type
  * agree. */
@@ -73,16 +73,26 @@ static void translate_decimal(const unsigned char *cell, unsigned char *library)
     put_big_endian((uint64_t)magnitude, library + sizeof high);
 }
 
+_Static_assert(offsetof(struct fr_datetime, time_100ns) ==
+                       offsetof(DBDATETIMEALL, time) &&
+                   offsetof(struct fr_datetime, days) == offsetof(DBDATETIMEALL, date) &&
+                   offsetof(struct fr_datetime, offset_min) ==
+                       offsetof(DBDATETIMEALL, offset),
+               "the forms begin alike");
+
+/* What follows on these is the same for all values: begin_datetime(). */
 static void translate_datetime(const unsigned char *cell, unsigned char *library)
 {
-    struct fr_datetime d;
+    enum { ALIKE_BYTES = offsetof(DBDATETIMEALL, offset) + sizeof(DBSMALLINT) };
+
+    memcpy(library, cell, ALIKE_BYTES);
+}
+
+static void begin_datetime(unsigned char *library)
+{
     DBDATETIMEALL a = {0};
 
-    memcpy(&d, cell, sizeof d);
-    a.time = d.time_100ns;
-    a.date = d.days;
-    a.offset = d.offset_min;
-    a.time_prec = (unsigned)d.scale & 7u;
+    a.time_prec = 7; /* which is the unit of time_100ns */
     a.has_time = 1;
     a.has_date = 1;
     a.has_offset = 1;
@@ -135,8 +145,10 @@ struct bcp_copy {
     struct fr_sql *sql;
     DBPROCESS *dbproc;
     struct fr_db_sink *sink;
-    struct bcp_column *columns;
-    bool sending; /* rows are under way: giving up costs the connection */
+    struct bcp_column *columns;  /* of the table */
+    struct bcp_column **by_form; /* owned: those with a value, in the order of forms */
+    size_t form_ends[FORMS];     /* in by_form */
+    bool sending;                /* rows are under way: giving up costs the connection */
 };
 
 static void copy_free(struct bcp_copy *c)
@@ -145,6 +157,7 @@ static void copy_free(struct bcp_copy *c)
         free(c->columns[i].memory);
         free(c->columns[i].bound);
     }
+    free(c->by_form);
     free(c->columns);
     free(c->bulk.cells);
     free(c);
@@ -236,6 +249,8 @@ static fr_status prepare_column(struct bcp_copy *c, const struct fr_bulk_target 
         if (c->columns[i].bound == NULL)
             return fr_err_set(err, FR_ENOMEM, "no memory for a bulk copy");
         memcpy(c->columns[i].bound + 4, &null, sizeof null);
+        if (rule->form == DATETIME)
+            begin_datetime(c->columns[i].bound + 8);
     }
     return bind_column(c, &c->columns[i], err);
 }
@@ -321,6 +336,18 @@ static fr_status set_options(struct bcp_copy *c, const struct fr_bulk_options *o
     return FR_OK;
 }
 
+static void sort_by_form(struct bcp_copy *c)
+{
+    size_t n = 0;
+
+    for (int form = NO_FORM + 1; form < FORMS; form++) {
+        for (size_t i = 0; i < c->bulk.columns; i++)
+            if ((int)c->columns[i].form == form)
+                c->by_form[n++] = &c->columns[i];
+        c->form_ends[form] = n;
+    }
+}
+
 static fr_status start(struct bcp_copy *c, const struct fr_bulk_target *t,
                        struct fr_err *err)
 {
@@ -344,6 +371,7 @@ static fr_status start(struct bcp_copy *c, const struct fr_bulk_target *t,
             continue;
         st = prepare_column(c, t, i, number, err);
     }
+    sort_by_form(c);
     return st;
 }
 
@@ -365,10 +393,11 @@ static fr_status bcp_begin(struct fr_sql *s, const struct fr_bulk_target *t,
     c->bulk.columns = t->column_count;
     c->bulk.cells = calloc(t->column_count, sizeof *c->bulk.cells);
     c->columns = calloc(t->column_count, sizeof *c->columns);
+    c->by_form = calloc(t->column_count, sizeof *c->by_form);
     c->sql = s;
     c->dbproc = fr_connect_dbproc(s);
     c->sink = fr_connect_sink(s);
-    if (c->bulk.cells == NULL || c->columns == NULL)
+    if (c->bulk.cells == NULL || c->columns == NULL || c->by_form == NULL)
         st = fr_err_set(err, FR_ENOMEM, "no memory for a bulk copy");
     else
         st = start(c, t, err);
@@ -380,53 +409,80 @@ static fr_status bcp_begin(struct fr_sql *s, const struct fr_bulk_target *t,
     return FR_OK;
 }
 
-static void translate(const struct bcp_column *col)
+static int32_t length_of(const struct bcp_column *col)
 {
-    const unsigned char *cell = col->memory + 8;
-    unsigned char *library = col->bound + 8;
+    int32_t n;
 
-    if (col->form == DECIMAL)
-        translate_decimal(cell, library);
-    else if (col->form == DATETIME)
-        translate_datetime(cell, library);
-    else
-        translate_money(cell, library);
+    memcpy(&n, col->memory + 4, sizeof n);
+    return n;
 }
 
+static uint64_t bytes_of(int32_t length)
+{
+    return length > 0 ? (uint64_t)length : 0;
+}
+
+/* Whether it is empty has changed. */
 static fr_status bind_anew(struct bcp_copy *c, struct bcp_column *col, int32_t n,
                            struct fr_err *err)
 {
     return n == 0 ? bind_empty(c, col, err) : bind_column(c, col, err);
 }
 
-static fr_status bcp_send(struct fr_bulk *b, struct fr_err *err)
+/* Columns of one form, from *at on.  The values' bytes are added to *bytes. */
+static inline void translate(struct bcp_copy *c, enum library_form form,
+                             void (*to_library)(const unsigned char *cell,
+                                                unsigned char *library),
+                             size_t *at, uint64_t *bytes)
 {
-    struct bcp_copy *c = (struct bcp_copy *)b;
-    struct bcp_column *end = c->columns + b->columns;
-    uint64_t sent = 0;
+    for (; *at < c->form_ends[form]; ++*at) {
+        const struct bcp_column *col = c->by_form[*at];
+        int32_t n = length_of(col);
 
-    for (struct bcp_column *col = c->columns; col < end; col++) {
-        int32_t n;
+        memcpy(col->bound + 4, &n, sizeof n);
+        if (n >= 0)
+            to_library(col->memory + 8, col->bound + 8);
+        *bytes += bytes_of(n);
+    }
+}
 
-        if (col->form == NO_FORM)
-            continue;
-        memcpy(&n, col->memory + 4, sizeof n);
-        sent += n > 0 ? (uint64_t)n : 0;
-        if (col->form >= MONEY) {
-            memcpy(col->bound + 4, &n, sizeof n);
-            if (n >= 0)
-                translate(col);
-        } else if (col->form == VARIABLE && (n == 0) != col->bound_as_empty) {
+/* What db-lib reads is brought up to the cells, form by form: there is nothing to guess
+ * in a loop over one of them. */
+static fr_status show_cells(struct bcp_copy *c, uint64_t *bytes, struct fr_err *err)
+{
+    size_t i = 0;
+
+    for (; i < c->form_ends[FIXED]; i++)
+        *bytes += bytes_of(length_of(c->by_form[i]));
+    for (; i < c->form_ends[VARIABLE]; i++) {
+        struct bcp_column *col = c->by_form[i];
+        int32_t n = length_of(col);
+
+        *bytes += bytes_of(n);
+        if ((n == 0) != col->bound_as_empty) {
             fr_status st = bind_anew(c, col, n, err);
 
             if (st != FR_OK)
                 return st;
         }
     }
+    translate(c, MONEY, translate_money, &i, bytes);
+    translate(c, DECIMAL, translate_decimal, &i, bytes);
+    translate(c, DATETIME, translate_datetime, &i, bytes);
+    return FR_OK;
+}
+
+static fr_status bcp_send(struct fr_bulk *b, struct fr_err *err)
+{
+    struct bcp_copy *c = (struct bcp_copy *)b;
+    uint64_t sent = 0;
+    fr_status st = show_cells(c, &sent, err);
+
+    if (st != FR_OK)
+        return st;
     c->sending = true;
     if (bcp_sendrow(c->dbproc) == FAIL) {
-        fr_status st = fr_db_sink_error(c->sink, "sending a row", err);
-
+        st = fr_db_sink_error(c->sink, "sending a row", err);
         /* half a row may be on the wire: this connection is of no more use */
         c->sql->lost = true;
         if (c->sink->server_number != 0)
