@@ -59,18 +59,19 @@ void fr_disk_take_block(struct fr_document *d, json_t *v, const struct fr_json_p
 bool fr_disk_kinds_at(const struct fr_disk_kinds *k, size_t index,
                       struct fr_disk_kind *out)
 {
-    for (unsigned write = 0; write < 2; write++)
-        for (unsigned random = 2; k->operations[write] && random-- > 0;) {
-            if (!k->accesses[random])
-                continue;
-            if (index < k->block_count) {
-                *out = (struct fr_disk_kind){.is_write = write == 1,
-                                             .is_random = random == 1,
-                                             .block_bytes = k->blocks[index]};
-                return true;
-            }
-            index -= k->block_count;
+    for (unsigned i = 0; i < 4; i++) {
+        unsigned write = i / 2, random = 1 - i % 2;
+
+        if (!k->operations[write] || !k->accesses[random])
+            continue;
+        if (index < k->block_count) {
+            *out = (struct fr_disk_kind){.is_write = write == 1,
+                                         .is_random = random == 1,
+                                         .block_bytes = k->blocks[index]};
+            return true;
         }
+        index -= k->block_count;
+    }
     return false;
 }
 
