@@ -455,6 +455,80 @@ def test_killed_in_mid_backup(r):
     equal(glob.glob(FOLDERS[0] + "/*.partial"), [], "left by the killed one")
 
 
+def test_ended_by_another(r):
+    """KILL in mid-backup: the stripes go."""
+    prepare(r, 6)
+    names = stripes(r, 3)
+    backup(r, names[:1], "INIT")
+    kept = open(names[0], "rb").read()
+    for _ in range(20):
+        said = []
+        db = r.connect("master")
+        cur = db.cursor()
+        cur.execute("SELECT @@SPID")
+        spid = cur.fetchone()[0]
+
+        def run():
+            try:
+                cur.execute("BACKUP DATABASE t TO %s WITH FORMAT, COMPRESSION, MAXTRANSFERSIZE = 65536, BUFFERCOUNT = 4" % devices(names))
+            except pymssql.Error as e:
+                said.append(e)
+
+        with r.connect("master") as other:
+            killer = other.cursor()
+            t = threading.Thread(target=run)
+            t.start()
+            end = time.monotonic() + 20
+            while time.monotonic() < end and t.is_alive() and not os.path.exists(names[2] + ".partial"):
+                pass
+            killer.execute("KILL %d" % spid)
+            t.join()
+        wait_until("its session is gone", 10, lambda: not r.sql("SELECT 1 FROM sys.dm_exec_sessions WHERE session_id = %d" % spid, "master"))
+        if said:
+            break
+        clear()
+        backup(r, names[:1], "INIT")
+        kept = open(names[0], "rb").read()
+    check(said, "a backup was ended before it was through")
+    equal([sorted(os.listdir(f)) for f in FOLDERS], [["s.0.bak"], [], []], "files afterwards")
+    check(open(names[0], "rb").read() == kept, "the older backup is as it was")
+    equal(os.listdir(os.path.join(r.data, "spool")), [], "left in the spool folder")
+
+
+def files_of(r, name):
+    return sorted(n for n in os.listdir(r.data) if re.fullmatch(name + r"(~\d+)?\.db", n))
+
+
+def test_killed_while_it_replaces(r):
+    """The new database is there and the old one not gone yet: the next start ends what was begun."""
+    prepare(r, 2)
+    names = stripes(r, 1)
+    drop(r, "u")
+    backup(r, names)
+    r.sql("CREATE DATABASE u", "master")
+    r.sql("CREATE TABLE dbo.old (id int NOT NULL)", "u")
+    old = os.path.join(r.data, "u.db")
+    r.kill_server()
+    shutil.copy(old, old + ".kept")
+    r.start()
+    when_free(lambda: restore(r, names, "u", "REPLACE"))
+    equal([n for n in files_of(r, "u") if n == "u.db"], [], "the old file")
+    r.kill_server()
+    os.rename(old + ".kept", old)
+    equal(len(files_of(r, "u")), 2, "both are there")
+    r.start()
+    equal(r.sql("SELECT COUNT(*) FROM sys.databases WHERE name = 'u'", "master"), [(1,)], "databases of that name")
+    check(content(r, "u") == content(r, "t"), "it is the new one")
+    equal(len(files_of(r, "u")), 1, "files of it")
+    drop(r, "u")
+    # one of the name that it did not replace is nobody's to remove
+    r.sql("CREATE DATABASE u", "master")
+    r.kill_server()
+    r.start()
+    equal(files_of(r, "u"), ["u.db"], "files of another u")
+    drop(r, "u")
+
+
 def test_rights(r):
     prepare(r, 1)
     path = "DISK = N'%s/r.bak'" % FOLDERS[0]

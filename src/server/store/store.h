@@ -3,6 +3,7 @@
  *
  *   DIR/lock          held by flock while a server runs
  *   DIR/<name>.db     a database (bytes of its name outside [a-z0-9_] as %XX)
+ *   DIR/<name>~<id>.db  a restored one (adopt.c)
  *   DIR/spool/        rows of bulk loads that are not inserted yet; emptied at start
  *   DIR/segments/     rows of heaps, as bulk loads left them (segment.h)
  *
