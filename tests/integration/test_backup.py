@@ -483,7 +483,7 @@ def test_ended_by_another(r):
                 pass
             killer.execute("KILL %d" % spid)
             t.join()
-        wait_until("its session is gone", 10, lambda: not r.sql("SELECT 1 FROM sys.dm_exec_sessions WHERE session_id = %d" % spid, "master"))
+        wait_until("its session is gone", 10, lambda: not r.sql("SELECT 1 FROM sys.dm_exec_sessions WHERE session_id = %d AND session_id <> @@SPID" % spid, "master"))
         if said:
             break
         clear()
