@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MAX_CHOICES = 32, NAME_BYTES = 700, MAX_BUFFERS = 1000000 };
+enum { MAX_CHOICES = 32, MAX_BUFFERS = 1000000 };
 
 /* Numbers of an option: one, or with --sweep several. */
 struct choices {
@@ -27,7 +27,7 @@ struct backups {
     struct fr_backup_device devices[FR_BACKUP_MAX_STRIPES];
     size_t device_count;
     struct choices stripes, buffers, transfers;
-    char name[NAME_BYTES];
+    char name[FR_BACKUP_NAME_BYTES];
     struct fr_sql *session;
     json_t *list; /* of results */
     json_t *best; /* one of them, borrowed */
@@ -144,6 +144,9 @@ static fr_status check_options(const struct backups *b, const struct fr_argument
         return fr_err_set(err, FR_EARG, "--sweep takes one database");
     if (s->backup_name != NULL && args->count > 1)
         return fr_err_set(err, FR_EARG, "--name is for the files of one database");
+    if (s->backup_name != NULL && strlen(s->backup_name) >= FR_BACKUP_NAME_BYTES)
+        return fr_err_set(err, FR_EARG, "--name: give at most %d bytes",
+                          FR_BACKUP_NAME_BYTES - 1);
     return FR_OK;
 }
 
@@ -275,20 +278,29 @@ static struct fr_backup describe(struct backups *b, const char *database)
     };
 }
 
+/* A number that may be null, "-" then. */
+static const char *real_text(const json_t *n, double divisor, int digits, char *out,
+                             size_t size)
+{
+    if (!json_is_number(n))
+        return "-";
+    snprintf(out, size, "%.*f", digits, json_number_value(n) / divisor);
+    return out;
+}
+
 static void print_result(const struct backups *b, const json_t *r)
 {
-    json_t *bytes = json_object_get(r, "bytes"), *rate = json_object_get(r, "mb_per_s");
+    char bytes[32], rate[32];
 
     if (b->s->json || b->s->quiet)
         return;
-    printf("%s: %lld stripe%s, %.1f MB in %.3f s",
+    printf("%s: %lld stripe%s, %s MB in %.3f s, %s MB/s",
            json_string_value(json_object_get(r, "database")),
            (long long)json_integer_value(json_object_get(r, "stripes")),
            json_integer_value(json_object_get(r, "stripes")) == 1 ? "" : "s",
-           (double)json_integer_value(bytes) / 1048576,
-           json_real_value(json_object_get(r, "seconds")));
-    if (json_is_real(rate))
-        printf(", %.3f MB/s", json_real_value(rate));
+           real_text(json_object_get(r, "bytes"), 1048576, 1, bytes, sizeof bytes),
+           json_real_value(json_object_get(r, "seconds")),
+           real_text(json_object_get(r, "mb_per_s"), 1, 3, rate, sizeof rate));
     printf("%s (%s.*.bak)\n", b->s->verify_backup ? ", verified" : "",
            json_string_value(json_object_get(r, "name")));
 }
@@ -324,16 +336,28 @@ static const char *number_text(int64_t n, char *out, size_t size)
 static void print_cell(const struct backups *b, const struct fr_backup *how,
                        const json_t *r)
 {
-    char buffers[32], transfer[32];
+    char buffers[32], transfer[32], rate[32];
 
     if (b->s->json || b->s->quiet)
         return;
-    printf("%7u  %12s  %17s  %9.3f  %10.3f\n", fr_backup_stripes(how),
+    printf("%7u  %12s  %17s  %9.3f  %10s\n", fr_backup_stripes(how),
            number_text(how->buffer_count, buffers, sizeof buffers),
            number_text(how->transfer_bytes, transfer, sizeof transfer),
            json_real_value(json_object_get(r, "seconds")),
-           json_real_value(json_object_get(r, "mb_per_s")));
+           real_text(json_object_get(r, "mb_per_s"), 1, 3, rate, sizeof rate));
     fflush(stdout);
+}
+
+/* By the server's rates, or by the seconds where one of them is not known. */
+static bool is_faster(const json_t *r, const json_t *than)
+{
+    const json_t *a = json_object_get(r, "mb_per_s");
+    const json_t *b = json_object_get(than, "mb_per_s");
+
+    if (json_is_real(a) && json_is_real(b))
+        return json_real_value(a) > json_real_value(b);
+    return json_real_value(json_object_get(r, "seconds")) <
+           json_real_value(json_object_get(than, "seconds"));
 }
 
 /* A choice that the server refuses (too much memory) is said, and the others are tried.
@@ -355,8 +379,7 @@ static fr_status try_cell(struct backups *b, struct fr_backup *how, int64_t stri
         return st;
     print_cell(b, how, r);
     json_array_append_new(b->list, r);
-    if (b->best == NULL || json_real_value(json_object_get(r, "mb_per_s")) >
-                               json_real_value(json_object_get(b->best, "mb_per_s")))
+    if (b->best == NULL || is_faster(r, b->best))
         b->best = r;
     return FR_OK;
 }
@@ -364,13 +387,14 @@ static fr_status try_cell(struct backups *b, struct fr_backup *how, int64_t stri
 static void print_best(const struct backups *b)
 {
     long long buffers, transfer;
+    char rate[32];
 
     if (b->best == NULL || b->s->json || b->s->quiet)
         return;
     buffers = json_integer_value(json_object_get(b->best, "buffer_count"));
     transfer = json_integer_value(json_object_get(b->best, "max_transfer_size"));
-    printf("best: %.3f MB/s with --stripes %lld",
-           json_real_value(json_object_get(b->best, "mb_per_s")),
+    printf("best: %s MB/s with --stripes %lld",
+           real_text(json_object_get(b->best, "mb_per_s"), 1, 3, rate, sizeof rate),
            (long long)json_integer_value(json_object_get(b->best, "stripes")));
     if (buffers > 0)
         printf(" --buffer-count %lld", buffers);
@@ -406,7 +430,7 @@ static fr_status queue_one(struct backups *b, struct fr_control *control,
                            const char *database, struct fr_err *err)
 {
     struct fr_backup how = describe(b, database);
-    char source[NAME_BYTES + 64];
+    char source[FR_BACKUP_NAME_BYTES + 64];
     struct fr_added_task got;
     struct fr_new_task task = {.kind = "backup",
                                .source = source,
@@ -479,15 +503,15 @@ static fr_status run_now(struct backups *b, const struct fr_arguments *args,
     return st;
 }
 
-static void print_json(const struct backups *b)
+static fr_status print_json(const struct backups *b, struct fr_err *err)
 {
     json_t *doc = json_pack("{s:O}", b->s->queue ? "tasks" : "backups", b->list);
+    bool ok = doc != NULL &&
+              (b->best == NULL || json_object_set(doc, "best", b->best) == 0) &&
+              json_dumpf(doc, stdout, JSON_INDENT(1)) == 0 && putchar('\n') != EOF;
 
-    if (b->best != NULL)
-        json_object_set(doc, "best", b->best);
-    json_dumpf(doc, stdout, JSON_INDENT(1));
-    putchar('\n');
     json_decref(doc);
+    return ok ? FR_OK : fr_err_set(err, FR_EIO, "cannot write the results as JSON");
 }
 
 int command_backup(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err)
@@ -499,7 +523,8 @@ int command_backup(struct fr_settings *s, struct fr_arguments *args, struct fr_e
         return fr_status_exit(fr_err_set(err, FR_ENOMEM, "no memory"));
     b->s = s;
     b->list = json_array();
-    st = check_options(b, args, err);
+    st = b->list == NULL ? fr_err_set(err, FR_ENOMEM, "no memory")
+                         : check_options(b, args, err);
     if (st == FR_OK)
         st = read_devices(b, err);
     if (st == FR_OK)
@@ -507,7 +532,8 @@ int command_backup(struct fr_settings *s, struct fr_arguments *args, struct fr_e
     if (st == FR_OK)
         st = s->queue && !s->show_sql ? queue_all(b, args, err) : run_now(b, args, err);
     if (s->json && !s->show_sql && (st == FR_OK || json_array_size(b->list) > 0))
-        print_json(b);
+        if (print_json(b, st == FR_OK ? err : NULL) != FR_OK && st == FR_OK)
+            st = FR_EIO;
     json_decref(b->list);
     free(b);
     return fr_status_exit(st);

@@ -29,13 +29,7 @@ static char separator(const char *dir)
 
 static bool parse_speed(const char *text, double *out)
 {
-    char *end;
-    double v = strtod(text, &end);
-
-    if (end == text || *end != '\0' || !(v > 0) || v > 1e9)
-        return false;
-    *out = v;
-    return true;
+    return fr_num_real(text, 1e9, out) == FR_OK && *out > 0;
 }
 
 fr_status fr_backup_device_parse(const char *text, struct fr_backup_device *out,
@@ -138,7 +132,7 @@ static void add_text(struct fr_buf *out, const char *text)
 static void add_stripe(struct fr_buf *out, const struct fr_backup *b,
                        const struct fr_backup_device *d, unsigned number)
 {
-    char path[FR_BACKUP_DIR_BYTES + 1024];
+    char path[FR_BACKUP_DIR_BYTES + FR_BACKUP_NAME_BYTES + 32];
 
     snprintf(path, sizeof path, "%s%c%s.%u.bak", strcmp(d->dir, "/") == 0 ? "" : d->dir,
              separator(d->dir), b->name, number);
@@ -161,7 +155,8 @@ static void add_stripes(struct fr_buf *out, const struct fr_backup *b)
 
 static fr_status check(const struct fr_backup *b, struct fr_err *err)
 {
-    if (strpbrk(b->name, "/\\") != NULL || b->name[0] == '\0' || strlen(b->name) > 900)
+    if (strpbrk(b->name, "/\\") != NULL || b->name[0] == '\0' ||
+        strlen(b->name) >= FR_BACKUP_NAME_BYTES)
         return fr_err_set(err, FR_EARG, "\"%s\" cannot be the name of backup files",
                           b->name);
     for (size_t i = 1; i < b->device_count; i++)

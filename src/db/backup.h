@@ -20,6 +20,7 @@
 enum {
     FR_BACKUP_MAX_STRIPES = 64,
     FR_BACKUP_DIR_BYTES = 1024,
+    FR_BACKUP_NAME_BYTES = 901, /* of the files, with its NUL */
     FR_BACKUP_SQL_BYTES = 1024 * 1024
 };
 

@@ -42,7 +42,7 @@ static fr_status run_backup(struct worker *w, const struct fr_task *task,
         st = fr_script_run(s, fr_buf_text(&sql), err);
     s->message = NULL;
     s->message_ctx = NULL;
-    r->bytes_read = l.figures.bytes;
+    r->bytes_read = l.figures.found ? l.figures.bytes : -1;
     fr_buf_free(&sql);
     return st;
 }

@@ -173,7 +173,7 @@ static json_t *task_json(const struct worker *w, const struct fr_task *t,
     json_object_set_new(m, "rejected", json_integer(r->rejected));
     json_object_set_new(m, "skipped", json_integer(r->skipped));
     json_object_set_new(m, "trimmed_values", json_integer(r->trimmed));
-    json_object_set_new(m, "bytes_read", json_integer(r->bytes_read));
+    json_object_set_new(m, "bytes_read", number_or_null(r->bytes_read));
     json_object_set_new(m, "bytes_sent", json_integer(r->bytes_sent));
     json_object_set_new(m, "duration_ms", json_integer(r->duration_ms));
     json_object_set_new(m, "client_cpu_ms", json_integer(r->client_cpu_ms));

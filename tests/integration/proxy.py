@@ -61,7 +61,7 @@ class Connection:
                 data = self.server.recv(65536)
                 if not data or self.drop_answer:
                     break
-                self.client.sendall(data)
+                self.client.sendall(self.proxy.change(data))
         except OSError:
             pass
         self.close()
@@ -75,6 +75,7 @@ class Proxy:
         self.lock = threading.Lock()          # guards connections and orders
         self.connections = set()
         self.orders = []
+        self.change = lambda data: data       # of what the server says
         self.listener = socket.socket()
         self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.listener.bind(("127.0.0.1", 0))

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """fullrack backup: now, swept, and as tasks of the queue; what the server says of it, and what it refuses."""
 import os, shutil, sys
+from proxy import Proxy
 from rack import *
 
 ROWS = 30000
@@ -121,6 +122,42 @@ def test_queue(r):
     r.sql("DROP TABLE dbo.other")
 
 
+def test_another_language(r):
+    """Where 3014 is not understood, nothing is made of it: the seconds are our own, the rest is not known."""
+    prepare(r)
+    r.fresh_control()
+    clear()
+    seen = []
+
+    def foreign(data):
+        ours, theirs = ("successfully processed".encode("utf-16-le"), "mit Erfolg bearbeitet:".encode("utf-16-le"))
+        if ours in data:
+            seen.append(data)
+            time.sleep(1 if len(seen) == 1 else 0)
+        return data.replace(ours, theirs)
+
+    proxy = Proxy(lambda: r.port)
+    proxy.change = foreign
+    server = ("-S", "127.0.0.1:%d" % proxy.port)
+    try:
+        sweep = ("backup", "t", *to(0), "--sweep", "--stripes", "1,2", "--buffer-count", "8", "--max-transfer-size", "1M", *server)
+        got = r.json(*sweep, database=None)
+        equal([(g["stripes"], g["pages"], g["bytes"], g["mb_per_s"]) for g in got["backups"]], [(1, None, None, None), (2, None, None, None)], "figures")
+        check(got["backups"][0]["seconds"] >= 1 > got["backups"][1]["seconds"], "the first one was slow", got)
+        equal(got["best"], got["backups"][1], "the fastest by the seconds")
+        out = r.fullrack(*sweep, database=None).splitlines()
+        check(re.match(r" +1 +8 +1048576 +\d+\.\d{3} +-$", out[1]), "a cell", out)
+        check(out[-1].startswith("best: - MB/s with --stripes "), "the best", out)
+        out = r.fullrack("backup", "t", *to(0), "--name", "n", *server, database=None)
+        check(re.fullmatch(r"t: 1 stripe, - MB in \d+\.\d{3} s, - MB/s \(n\.\*\.bak\)\n", out), "what is printed", out)
+        r.fullrack("backup", "t", *to(0), "--name", "n", "--queue", *server, database=None)
+        r.fullrack("run", "--workers", "1", *server, database="t")
+        equal(r.sql("SELECT state, bytes_read FROM dbo.work_queue WHERE kind = 'backup'", "fullrack"), [("done", None)], "the task")
+        equal(len(seen), 6, "messages that were changed")
+    finally:
+        proxy.close()
+
+
 def test_refused(r):
     prepare(r)
     for args, word in ((("backup", "t"), "--to"), (("backup",), "DATABASE"), (("backup", "t", "--to", "/x=fast"), "speed"),
@@ -129,7 +166,8 @@ def test_refused(r):
                        (("backup", "t", *to(0), "--max-transfer-size", "8M"), "8M"), (("backup", "t", "u", *to(0), "--sweep"), "one database"),
                        (("backup", "t", *to(0), "--sweep", "--queue"), "--queue"), (("backup", "t", "u", *to(0), "--name", "x"), "--name"),
                        (("backup", "t", *to(0), "--to", "https://x/y"), "not to both"), (("backup", "t", *to(0), "--name", "../x"), "../x"),
-                       (("backup", "t", *to(0), "--buffer-count", "many"), "many")):
+                       (("backup", "t", *to(0), "--buffer-count", "many"), "many"), (("backup", "t", *to(0), "--name", "n" * 901), "at most 900"),
+                       (("backup", "t", "--to", FOLDERS[0] + "=0x10"), "0x10")):
         r.fullrack(*args, exit=2, database=None)
         check(word in r.err, "%r in what is said of %r" % (word, args), r.err)
     r.fullrack("backup", "nowhere", *to(0), exit=1, database=None)
@@ -142,6 +180,9 @@ def test_refused(r):
 
 
 def test_show_sql(r):
+    long = "n" * 900    # not cut
+    out = r.fullrack("backup", "a", "--to", "/b", "--name", long, "--show-sql", database=None)
+    check("N'/b/%s.1.bak'" % long in out, "a long name", out)
     out = r.fullrack("backup", "a]b", "--to", "D:\\b=2", "--to", "E:\\b=1", "--name", "n", "--show-sql", "--verify", "--copy-only", database=None)
     equal(out, "BACKUP DATABASE [a]]b]\nTO DISK = N'D:\\b\\n.1.bak',\n   DISK = N'E:\\b\\n.2.bak',\n   DISK = N'D:\\b\\n.3.bak'\n"
           "WITH FORMAT, INIT, CHECKSUM, COPY_ONLY, STATS = 10;\nGO\n"

@@ -28,6 +28,9 @@ static const struct {
     {"/b1=nan", FR_EARG, "", 0},
     {"/b1=inf", FR_EARG, "", 0},
     {"/b1=2x", FR_EARG, "", 0},
+    {"/b1=0x10", FR_EARG, "", 0},
+    {"/b1= 1", FR_EARG, "", 0},
+    {"/b1=1000000001", FR_EARG, "", 0},
 };
 
 START_TEST(test_device)
@@ -190,7 +193,7 @@ START_TEST(test_refused)
         .database = "sales", .name = "n", .devices = d, .device_count = 2};
     struct fr_err err = {0};
     struct fr_buf out;
-    char long_name[700];
+    char long_name[700], file[FR_BACKUP_NAME_BYTES + 1];
 
     fr_buf_init(&out, FR_BACKUP_SQL_BYTES);
     ck_assert_int_eq(fr_backup_sql(&b, &out, &err), FR_EARG); /* folders and URLs */
@@ -201,6 +204,13 @@ START_TEST(test_refused)
     ck_assert_int_eq(fr_backup_verify_sql(&b, &out, &err), FR_EARG);
     b.name = "";
     ck_assert_int_eq(fr_backup_sql(&b, &out, &err), FR_EARG);
+    memset(file, 'n', sizeof file);
+    file[FR_BACKUP_NAME_BYTES] = '\0';
+    b.name = file;
+    ck_assert_int_eq(fr_backup_sql(&b, &out, &err), FR_EARG);
+    file[FR_BACKUP_NAME_BYTES - 1] = '\0';
+    fr_buf_reset(&out);
+    ck_assert_int_eq(fr_backup_sql(&b, &out, &err), FR_OK);
     b.name = "n";
     memset(long_name, ']', sizeof long_name - 1);
     long_name[sizeof long_name - 1] = '\0';
