@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """fullrackd's BACKUP DATABASE, RESTORE VERIFYONLY and RESTORE DATABASE: what is written comes back, and damage is found."""
-import glob, itertools, os, resource, shutil, signal, sys, threading
+import glob, itertools, os, resource, shutil, signal, sys, threading, zlib
 from rack import *
 
 ROWS = 40000
@@ -181,6 +181,14 @@ def test_messages(r):
     refused(r, 102, "BACKUP DATABASE t TO DISK = 'x' WITH NONSENSE")
     # in a CATCH the last one is seen, as in SQL Server
     equal(r.sql("BEGIN TRY BACKUP DATABASE nowhere TO DISK = 'x' END TRY BEGIN CATCH SELECT ERROR_NUMBER() END CATCH", "master"), [(3013,)], "caught")
+    # a name that is too long is refused, not cut
+    for n in (129, 239, 600):
+        for sql in ("BACKUP DATABASE @d TO DISK = 'x' WITH INIT", "RESTORE DATABASE @d FROM " + devices(names)):
+            seen = messages(r, "DECLARE @d nvarchar(900) = REPLICATE(N'n', %d); %s" % (n, sql))
+            check(seen[0].startswith("The database name that starts with 'nnn") and "Maximum length is 128" in seen[0], "103 of %d" % n, seen)
+    equal(r.sql("SELECT name FROM sys.databases WHERE name LIKE 'nnn%'", "master"), [], "databases with a long name")
+    r.sql("DECLARE @d nvarchar(900) = REPLICATE(N'n', 128); RESTORE DATABASE @d FROM " + devices(names), "master")
+    drop(r, "n" * 128)
     # names and paths in variables; a relative path lies in the first folder
     r.sql("DECLARE @d sysname = N't', @p nvarchar(260) = N'relative.bak', @n int = 3; BACKUP DATABASE @d TO DISK = @p WITH INIT, BUFFERCOUNT = @n", "master")
     check(os.path.exists(os.path.join(FOLDERS[0], "relative.bak")), "the relative path")
@@ -212,6 +220,16 @@ def test_only_in_the_folders(r):
     equal(open(FOLDERS[1] + "/note.txt").read(), "not a backup\n", "the file that is no backup")
     backup(r, [FOLDERS[1] + "/note.txt"], "FORMAT")
     verify(r, [FOLDERS[1] + "/note.txt"])
+    # nor is what has the name in between: but for an empty one, or what a killed server left
+    with open(FOLDERS[1] + "/p.partial", "w") as f:
+        f.write("not a backup\n")
+    for options in ("", " WITH INIT"):
+        refused(r, 3241, "BACKUP DATABASE t TO DISK = N'%s/p'%s" % (FOLDERS[1], options), "p.partial")
+    equal(open(FOLDERS[1] + "/p.partial").read(), "not a backup\n", "the file that is no backup")
+    backup(r, [FOLDERS[1] + "/p"], "FORMAT")
+    open(FOLDERS[1] + "/q.partial", "w").close()
+    r.sql("BACKUP DATABASE t TO DISK = N'%s/q'" % FOLDERS[1], "master")
+    equal(sorted(os.listdir(FOLDERS[1])), ["note.txt", "p", "q"], "files of the second folder")
     bare = Rack()
     try:
         refused(bare, 3201, "BACKUP DATABASE master TO DISK = N'%s/x'" % FOLDERS[0], "--backup-root")
@@ -282,6 +300,29 @@ def lose_record(lists):
     del rs[2]
 
 
+def sealed(record):
+    """The record with the checksum of what it is now."""
+    record[12:16] = bytes(4)
+    record[12:16] = zlib.crc32(record).to_bytes(4, "little")
+    return bytes(record)
+
+
+def move_piece(to):
+    """The second piece of the database's file says that it lies elsewhere; its record is intact, and as many bytes come."""
+    def change(lists):
+        where = {}
+        for rs in lists:
+            for i, record in enumerate(rs):
+                if record[10] == 3 and record[60:64] == bytes(4):
+                    where[int.from_bytes(record[64:72], "little")] = rs, i
+        rs, i = where[65536]
+        check(len(where) > 3 and 131072 in where, "pieces of the file", sorted(where))
+        record = bytearray(rs[i])
+        record[64:72] = to.to_bytes(8, "little")
+        rs[i] = sealed(record)
+    return change
+
+
 def append_byte(names):
     with open(names[0], "ab") as f:
         f.write(b"\0")
@@ -300,13 +341,16 @@ def test_damage_is_found(r):
         cases = [("flip %d of %d" % (at, i), flip(i, at, 1 << (at % 8)), (3189, 3241, 3203))
                  for i, at in itertools.product((0, 3), (0, 9, 11, 13, 17, 33, 37, 41, 49, 53, 57, 61, 65, 73, 79, 83, 200, 511, 512, 600, size // 2, size - 300,
                                                          size - 1))]
-        cases += [("flip at %.2f" % at, flip(2, at), (3189, 3203)) for at in (0.1, 0.3, 0.7, 0.95)]
+        cases += [("flip at %.2f" % at, flip(2, at), (3189, 3203, 3241)) for at in (0.1, 0.3, 0.7, 0.95)]
         cases += [("cut to %d" % n, cut(1, n), codes) for n, codes in ((0, (3241,)), (40, (3241,)), (512, (3203,)), (size // 2, (3203, 3189)), (-512, (3203,)),
                                                                       (-1, (3203,)))]
         cases += [("one more byte", append_byte, (3189,)),
                   ("records of two stripes swapped", rewrite(swap_records), (3189,)),
                   ("records of a stripe swapped", rewrite(swap_within), (3189,)),
                   ("a record lost", rewrite(lose_record), (3189,)),
+                  ("a piece twice, another not at all", rewrite(move_piece(131072)), (3189,)),
+                  ("a piece over two others", rewrite(move_piece(100000)), (3189,)),
+                  ("a piece behind the end", rewrite(move_piece(1 << 40)), (3189,)),
                   ("one left out", lambda n: n[1:], (3132,)),
                   ("one twice", lambda n: n[:4] + n[:1], (3227,)),
                   ("one of another backup", lambda n: n[:4] + other[4:], (3258,)),
@@ -444,6 +488,8 @@ def test_killed_in_mid_backup(r):
             break
         r.start()
         clear()
+    else:
+        raise Failed("none of 10 tries killed the server in mid-backup")
     equal([n for n in names if os.path.exists(n)], [], "stripes that look whole")
     r.start()
     refused(r, 3201, "RESTORE VERIFYONLY FROM " + devices(names))
@@ -493,6 +539,42 @@ def test_ended_by_another(r):
     equal([sorted(os.listdir(f)) for f in FOLDERS], [["s.0.bak"], [], []], "files afterwards")
     check(open(names[0], "rb").read() == kept, "the older backup is as it was")
     equal(os.listdir(os.path.join(r.data, "spool")), [], "left in the spool folder")
+
+
+def test_a_name_that_cannot_be_given(r):
+    """The second stripe does not get its name: nothing is taken away, and what is there is whole."""
+    prepare(r, 6)
+    names = stripes(r, 3)
+    for _ in range(10):
+        clear()
+        said = []
+
+        def run():
+            try:
+                backup(r, names, "FORMAT, COMPRESSION, MAXTRANSFERSIZE = 65536, BUFFERCOUNT = 4")
+            except pymssql.Error as e:
+                said.append(str(e))
+
+        t = threading.Thread(target=run)
+        t.start()
+        end = time.monotonic() + 20
+        while time.monotonic() < end and t.is_alive() and not os.path.exists(names[2] + ".partial"):
+            pass
+        try:
+            os.mkdir(names[1])
+        except FileExistsError:
+            pass
+        t.join()
+        if said:
+            break
+    else:
+        raise Failed("none of 10 tries came between a backup's begin and its end")
+    check("3201" in said[0] and names[1] in said[0], "which one", said)
+    equal([sorted(os.listdir(f)) for f in FOLDERS], [["s.0.bak"], ["s.1.bak", "s.1.bak.partial"], ["s.2.bak.partial"]], "files afterwards")
+    verify(r, [names[0], names[1] + ".partial", names[2] + ".partial"])
+    os.rmdir(names[1])
+    backup(r, names)
+    verify(r, names)
 
 
 def files_of(r, name):

@@ -7,6 +7,7 @@
 #include "server/store/store_priv.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -114,6 +115,21 @@ static bool move(const char *from, const char *to, struct sqlerr *e)
                        errno, strerror_r(errno, reason, sizeof(reason)));
 }
 
+/* The names in a folder are on its device. */
+static bool sync_folder(const char *path, struct sqlerr *e)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int number = fd >= 0 && fsync(fd) == 0 ? 0 : errno;
+    char reason[200];
+
+    if (fd >= 0)
+        close(fd);
+    return number == 0 ||
+           sqlerr_setf(e, 3271, 16,
+                       "A nonrecoverable I/O error occurred on file \"%s\": %d(%s).",
+                       path, number, strerror_r(number, reason, sizeof(reason)));
+}
+
 /* Segments first: a file of unknown tag harms nobody, a database without them would be
  * none. */
 static bool move_files(const struct adopted *a, const struct database *db,
@@ -130,6 +146,11 @@ static bool move_files(const struct adopted *a, const struct database *db,
     }
     snprintf(from, sizeof(from), "%s/%s-0", spool, a->prefix);
     ok = ok && move(from, db->path, e);
+    /* before the old one goes: a power loss must leave one of the two */
+    if (ok && !(sync_folder(db->store->segments, e) && sync_folder(db->store->dir, e))) {
+        store_remove_files(db->path);
+        ok = false;
+    }
     if (!ok)
         segment_files_drop(db->segments);
     return ok;

@@ -268,7 +268,7 @@ static void *write_stripe(void *arg)
 
 static bool finish_stripe(struct stripe *s, struct media_end end, struct sqlerr *e)
 {
-    assert(s->run != NULL);
+    assert(s->run != NULL); /* what clang-tidy does not see across the loops */
     end.records = s->number + 1;
     if (!write_small(s, MEDIA_END, &end, e))
         return false;
@@ -427,7 +427,9 @@ static bool send_head_of_file(struct run *r, uint32_t i, const struct media_file
     return true;
 }
 
-static bool send_data(struct run *r, struct files *f, uint32_t i, int fd, uint64_t bytes)
+/* Returns false with *number, or 0 in it where the run has failed or was cancelled. */
+static bool send_data(struct run *r, struct files *f, uint32_t i, int fd, uint64_t bytes,
+                      int *number)
 {
     for (uint64_t at = 0; at < bytes;) {
         uint64_t rest = bytes - at;
@@ -439,10 +441,8 @@ static bool send_data(struct run *r, struct files *f, uint32_t i, int fd, uint64
         b->prefix = (struct media_prefix){
             .kind = MEDIA_DATA, .file = i, .offset = at, .plain_bytes = n};
         if (!fill(fd, b->record + MEDIA_PREFIX_BYTES, n, at)) {
-            int number = errno;
-
+            *number = errno;
             give_free(r, b);
-            errno = number;
             return false;
         }
         give_full(r, b);
@@ -461,27 +461,26 @@ static bool send_file(struct run *r, struct database *db, struct files *f, size_
     struct media_file file = {.bytes = 0};
     char path[PATH_BYTES];
     struct stat st;
+    int fd, number = 0;
     bool ok;
-    int fd;
 
     if (!file_path(f, db, i, path))
         return sqlerr_set(e, 701, "default");
     if (i > 0)
         snprintf(file.name, sizeof(file.name), "%s", f->segments[i - 1]);
     fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &st) != 0) {
-        if (fd >= 0)
-            close(fd);
+    if (fd < 0)
         return read_error(path, errno, e);
+    ok = fstat(fd, &st) == 0;
+    if (ok) {
+        file.bytes = (uint64_t)st.st_size;
+        ok = send_head_of_file(r, (uint32_t)i, &file) &&
+             send_data(r, f, (uint32_t)i, fd, file.bytes, &number);
+    } else {
+        number = errno;
     }
-    file.bytes = (uint64_t)st.st_size;
-    errno = 0;
-    ok = send_head_of_file(r, (uint32_t)i, &file) &&
-         send_data(r, f, (uint32_t)i, fd, file.bytes);
-    if (!ok && errno != 0)
-        read_error(path, errno, e);
     close(fd);
-    return ok;
+    return number == 0 ? ok : read_error(path, number, e);
 }
 
 static bool count_bytes(const struct database *db, struct files *f,
@@ -547,6 +546,22 @@ static bool write_data(struct run *r, struct database *db, struct stripe *s,
     return ok;
 }
 
+/* From the first new name on nothing is taken away: every stripe is whole, and the older
+ * backup is not any more. */
+static bool name_stripes(const struct run *r, struct stripe *s, struct sqlerr *e)
+{
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < r->m->n; i++) {
+        ok = device_finish(&s[i].device, e);
+        for (size_t k = 0; ok && i == 0 && k < r->m->n; k++)
+            device_keep(&s[k].device);
+    }
+    for (size_t i = 0; ok && i < r->m->n; i++)
+        ok = device_sync(&s[i].device, e);
+    return ok;
+}
+
 static bool write_stripes(struct run *r, struct database *db, struct stripe *s,
                           struct backup_result *out, struct sqlerr *e)
 {
@@ -563,9 +578,7 @@ static bool write_stripes(struct run *r, struct database *db, struct stripe *s,
     files_free(&f);
     for (size_t i = 0; ok && i < r->m->n; i++)
         ok = finish_stripe(&s[i], end, e);
-    for (size_t i = 0; ok && i < r->m->n; i++)
-        ok = device_finish(&s[i].device, e);
-    return ok;
+    return ok && name_stripes(r, s, e);
 }
 
 bool backup_database(struct database *db, const struct backup_media *m,

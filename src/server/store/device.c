@@ -175,12 +175,19 @@ bool device_open(struct device *d, const struct backup_roots *r, const char *pat
 
 /* ---- writing ---- */
 
+/* Empty, or one that we wrote. */
+static bool is_backup(int fd)
+{
+    uint8_t begin[MEDIA_PREFIX_BYTES];
+    ssize_t n = pread(fd, begin, sizeof(begin), 0);
+
+    return n == 0 || (n > 0 && media_is_ours(begin, (size_t)n));
+}
+
 static bool may_overwrite(const struct device *d, enum device_overwrite how,
                           struct sqlerr *e)
 {
     int fd = openat(d->dir_fd, d->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    uint8_t begin[MEDIA_PREFIX_BYTES];
-    ssize_t n = 0;
     bool ok = true;
 
     if (fd < 0)
@@ -192,9 +199,7 @@ static bool may_overwrite(const struct device *d, enum device_overwrite how,
                          "The backup device '%s' exists already, and appending to it is "
                          "not supported by fullrackd: give WITH INIT or WITH FORMAT.",
                          d->path);
-    else if (how == DEVICE_OVER_BACKUP)
-        n = pread(fd, begin, sizeof(begin), 0);
-    if (ok && (n < 0 || (n > 0 && !media_is_ours(begin, (size_t)n))))
+    else if (how == DEVICE_OVER_BACKUP && !is_backup(fd))
         ok = sqlerr_set(e, 3241, d->path);
     close(fd);
     return ok;
@@ -231,6 +236,8 @@ bool device_create(struct device *d, const struct backup_roots *r, const char *p
         return refuse(d, errno, e);
     if (!take(d, name))
         return sqlerr_set(e, 3201, path, "32(The file is in use by another backup)");
+    if (overwrite != DEVICE_OVER_ALL && !is_backup(d->fd))
+        return sqlerr_set(e, 3241, name);
     d->made = d->partial = true;
     return ftruncate(d->fd, 0) == 0 || refuse(d, errno, e);
 }
@@ -243,7 +250,17 @@ bool device_finish(struct device *d, struct sqlerr *e)
     if (renameat(d->dir_fd, name, d->dir_fd, d->name) != 0)
         return refuse(d, errno, e);
     d->partial = false;
+    return true;
+}
+
+bool device_sync(const struct device *d, struct sqlerr *e)
+{
     return fsync(d->dir_fd) == 0 || refuse(d, errno, e);
+}
+
+void device_keep(struct device *d)
+{
+    d->made = false;
 }
 
 void device_discard(struct device *d)

@@ -43,13 +43,17 @@ bool device_open(struct device *d, const struct backup_roots *r, const char *pat
                  struct sqlerr *e);
 /*
  * For writing, empty.  overwrite: DEVICE_NEW there must be no such file,
- * DEVICE_OVER_BACKUP it may be a backup or empty, DEVICE_OVER_ALL any regular file.
+ * DEVICE_OVER_BACKUP it may be a backup or empty, DEVICE_OVER_ALL any regular file.  What
+ * has the other name must be a backup or empty but for DEVICE_OVER_ALL (3241).
  */
 enum device_overwrite { DEVICE_NEW, DEVICE_OVER_BACKUP, DEVICE_OVER_ALL };
 bool device_create(struct device *d, const struct backup_roots *r, const char *path,
                    enum device_overwrite overwrite, struct sqlerr *e);
-/* It gets its name. */
+/* It gets its name, for good after device_sync(). */
 bool device_finish(struct device *d, struct sqlerr *e);
+bool device_sync(const struct device *d, struct sqlerr *e);
+/* device_discard() leaves it from now on. */
+void device_keep(struct device *d);
 /* It goes, under whichever name it has. */
 void device_discard(struct device *d);
 

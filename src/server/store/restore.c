@@ -22,6 +22,7 @@ struct part {
     bool named; /* its FILE was read: name and bytes are known */
     char name[SEGMENT_NAME_BYTES];
     uint64_t bytes, got;
+    uint64_t edges; /* see mark() */
 };
 
 struct reading {
@@ -196,6 +197,20 @@ static bool write_part(struct stripe *s, const struct media_prefix *p,
     return true;
 }
 
+/*
+ * Each place as a number that looks random.  The sum over a part's pieces of the number
+ * of a piece's end less that of its start is the number of the part's end less that of 0
+ * when each piece begins where another ended, without a hole and without one twice.
+ */
+static uint64_t mark(uint64_t place)
+{
+    uint64_t x = place + UINT64_C(0x9e3779b97f4a7c15);
+
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
 static bool take_data(struct stripe *s, const struct media_prefix *p, struct sqlerr *e)
 {
     struct reading *r = s->r;
@@ -209,8 +224,10 @@ static bool take_data(struct stripe *s, const struct media_prefix *p, struct sql
     }
     pthread_mutex_lock(&r->mutex);
     part = find_part(r, p->file);
-    if (part != NULL)
+    if (part != NULL) {
         part->got += p->plain_bytes;
+        part->edges += mark(p->offset + p->plain_bytes) - mark(p->offset);
+    }
     pthread_mutex_unlock(&r->mutex);
     if (part == NULL)
         return sqlerr_set(e, 701, "default");
@@ -385,12 +402,13 @@ static bool read_stripes(struct reading *r, struct stripe *s, struct sqlerr *e)
            pthread_create(&s[started].thread, NULL, run_stripe, &s[started]) == 0)
         started++;
     if (started < r->m->n) {
-        atomic_store(&r->stop, true);
         pthread_mutex_lock(&r->mutex);
         r->running -= r->m->n - started;
         if (!r->failed)
             sqlerr_set(&r->err, 701, "default");
         r->failed = true;
+        /* last: a stripe that sees it has nothing of its own to say */
+        atomic_store(&r->stop, true);
         pthread_mutex_unlock(&r->mutex);
     }
     wait_for_stripes(r);
@@ -412,7 +430,8 @@ static bool check_parts(const struct reading *r, struct backup_result *out,
         const struct part *p = &r->parts[i];
 
         if (i < r->end.files)
-            whole = whole && p->named && p->got == p->bytes;
+            whole = whole && p->named && p->got == p->bytes &&
+                    p->edges == mark(p->bytes) - mark(0);
         else
             whole = whole && !p->named && p->got == 0;
         bytes += p->got;

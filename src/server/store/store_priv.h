@@ -49,7 +49,7 @@ struct store {
     char segments[STORE_PATH_BYTES];
 };
 
-/* ---- store.c, for restore.c too ---- */
+/* ---- store.c, for adopt.c too ---- */
 /* A database's name as that of a file; false: too long. */
 bool store_file_name(const char *name, char *out, size_t size);
 bool store_open_file(const char *path, bool create, sqlite3 **out, struct sqlerr *e);

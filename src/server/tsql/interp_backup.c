@@ -3,6 +3,7 @@
 #include "server/store/backup.h"
 #include "server/store/rights.h"
 #include "server/tsql/interp.h"
+#include "server/value/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,11 +123,26 @@ static bool text_of(struct wanted *w, const struct expr *x, char **out)
     return *out != NULL || sqlerr_set(&w->f->ctx.err, 701, "default");
 }
 
+static bool read_name(struct wanted *w)
+{
+    const struct backup_stmt *st = w->st;
+    char *owned = NULL;
+    const char *name = st->database == NULL ? "" : st->database;
+    bool ok = st->database_variable == NULL || text_of(w, st->database_variable, &owned);
+
+    if (owned != NULL)
+        name = owned;
+    if (ok && text_units(name, strlen(name)) > CATALOG_NAME_CHARS)
+        ok = sqlerr_set(&w->f->ctx.err, 103, "database name", name, CATALOG_NAME_CHARS);
+    snprintf(w->database, sizeof w->database, "%s", ok ? name : "");
+    free(owned);
+    return ok;
+}
+
 static bool read_values(struct wanted *w)
 {
     const struct backup_stmt *st = w->st;
-    char *name = NULL;
-    bool ok = true;
+    bool ok;
 
     if (st->ndevices > MEDIA_MAX_STRIPES)
         return sqlerr_setf(
@@ -134,13 +150,7 @@ static bool read_values(struct wanted *w)
             "Too many backup devices specified for backup or restore; only "
             "%d are allowed.",
             MEDIA_MAX_STRIPES);
-    if (st->database_variable != NULL)
-        ok = text_of(w, st->database_variable, &name);
-    snprintf(w->database, sizeof w->database, "%s",
-             name != NULL           ? name
-             : st->database != NULL ? st->database
-                                    : "");
-    free(name);
+    ok = read_name(w);
     while (ok && w->n < st->ndevices) {
         ok = text_of(w, st->devices[w->n], &w->paths[w->n]);
         w->n += ok;
