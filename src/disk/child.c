@@ -25,6 +25,7 @@ enum pipe_of { OUT, MESSAGES, EXEC, PIPES };
 
 struct running {
     const struct fr_child *c;
+    uint64_t began_ms;
     pid_t pid;
     int fds[PIPES]; /* our ends; -1 = closed */
     int exec_errno; /* 0: it was started */
@@ -190,12 +191,26 @@ static void take_chunk(struct running *r, enum pipe_of i)
     }
 }
 
-/* Until it has closed all pipes, or is to be ended: then FR_EINTR or FR_EIO. */
+/* Is it to be ended?  Then FR_EINTR or FR_EIO. */
+static fr_status check_bounds(const struct running *r, struct fr_err *err)
+{
+    const struct fr_child *c = r->c;
+
+    if (c->stop != NULL && *c->stop != 0)
+        return fr_err_set(err, FR_EINTR, "interrupted");
+    if (c->limit_ms > 0 && fr_clock_ms() - r->began_ms > c->limit_ms)
+        return fr_err_set(err, FR_EIO, "%s did not end within %llu s", c->argv[0],
+                          (unsigned long long)c->limit_ms / 1000);
+    return FR_OK;
+}
+
+/* Until it has closed all pipes, or is to be ended. */
 static fr_status listen_to(struct running *r, struct fr_err *err)
 {
-    uint64_t began = fr_clock_ms();
+    fr_status st = FR_OK;
 
-    while (r->fds[OUT] >= 0 || r->fds[MESSAGES] >= 0 || r->fds[EXEC] >= 0) {
+    while (st == FR_OK &&
+           (r->fds[OUT] >= 0 || r->fds[MESSAGES] >= 0 || r->fds[EXEC] >= 0)) {
         struct pollfd ready[PIPES];
         int n;
 
@@ -205,40 +220,63 @@ static fr_status listen_to(struct running *r, struct fr_err *err)
         for (size_t i = 0; n > 0 && i < PIPES; i++)
             if (ready[i].revents != 0)
                 take_chunk(r, (enum pipe_of)i);
-        if (r->c->stop != NULL && *r->c->stop != 0)
-            return fr_err_set(err, FR_EINTR, "interrupted");
-        if (r->out->failed)
-            return fr_err_set(err, FR_EIO, "%s prints too much", r->c->argv[0]);
-        if (r->c->limit_ms > 0 && fr_clock_ms() - began > r->c->limit_ms)
-            return fr_err_set(err, FR_EIO, "%s did not end within %llu s", r->c->argv[0],
-                              (unsigned long long)r->c->limit_ms / 1000);
+        st = check_bounds(r, err);
+        if (st == FR_OK && r->out->failed)
+            st = fr_err_set(err, FR_EIO, "%s prints too much", r->c->argv[0]);
     }
-    return FR_OK;
+    return st;
+}
+
+static bool is_gone(const struct running *r, int *status)
+{
+    pid_t got = waitpid(r->pid, status, WNOHANG);
+
+    return got == r->pid || (got < 0 && errno != EINTR);
+}
+
+/* Its pipes are closed, which does not end it: one that closes its own goes on. */
+static fr_status wait_for(struct running *r, int *status, struct fr_err *err)
+{
+    fr_status st = FR_OK;
+
+    for (uint64_t pause_ms = 1; st == FR_OK && !is_gone(r, status);) {
+        fr_sleep_ms(pause_ms);
+        pause_ms = pause_ms < ROUND_MS ? 2 * pause_ms : ROUND_MS;
+        st = check_bounds(r, err);
+    }
+    return st;
 }
 
 /* Its group: what it started ends with it.  Asked more than once: a program may lose a
  * signal while it begins, as dash does between its handler and the exec of a command. */
-static void reap(struct running *r, bool end_it)
+static void end_group(const struct running *r, int *status)
 {
     uint64_t began = fr_clock_ms();
-    int status = 0;
 
     for (unsigned round = 0;; round++) {
         bool is_over = fr_clock_ms() - began > END_MS;
-        pid_t got;
 
-        if (end_it && (is_over || round % ASK_ROUNDS == 0))
+        if (is_over || round % ASK_ROUNDS == 0)
             kill(-r->pid, is_over ? SIGKILL : SIGINT);
-        got = waitpid(r->pid, &status, end_it ? WNOHANG : 0);
-        if (got == r->pid || (got < 0 && errno != EINTR))
+        if (is_gone(r, status))
             break;
-        if (end_it)
-            fr_sleep_ms(ROUND_MS);
+        fr_sleep_ms(ROUND_MS);
     }
-    if (end_it)
-        kill(-r->pid, SIGKILL);
+    kill(-r->pid, SIGKILL);
+}
+
+static fr_status follow(struct running *r, struct fr_err *err)
+{
+    int status = 0;
+    fr_status st = listen_to(r, err);
+
+    if (st == FR_OK)
+        st = wait_for(r, &status, err);
+    if (st != FR_OK)
+        end_group(r, &status);
     r->end->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     r->end->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    return st;
 }
 
 static void trim(char *text)
@@ -254,15 +292,14 @@ static void trim(char *text)
 fr_status fr_child_run(const struct fr_child *c, struct fr_buf *out,
                        struct fr_child_end *end, struct fr_err *err)
 {
-    struct running r = {.c = c, .fds = {-1, -1, -1}, .out = out, .end = end};
+    struct running r = {
+        .c = c, .began_ms = fr_clock_ms(), .fds = {-1, -1, -1}, .out = out, .end = end};
     fr_status st;
 
     *end = (struct fr_child_end){.exit_status = -1};
     st = start(&r, err);
-    if (st == FR_OK) {
-        st = listen_to(&r, err);
-        reap(&r, st != FR_OK);
-    }
+    if (st == FR_OK)
+        st = follow(&r, err);
     close_all(r.fds);
     trim(end->messages);
     if (st != FR_OK || r.exec_errno == 0)

@@ -9,9 +9,11 @@
 
 #include <check.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 
 #define RUN "\"operation\":\"read\",\"access\":\"random\",\"block\":\"8K\""
 
@@ -359,6 +361,10 @@ static const struct {
     {"sleep 60 & sleep 60", 200, 0, FR_EIO, -1, SIGINT, "", "",
      "sh did not end within 0 s"},
     {"sleep 60", 0, 1, FR_EINTR, -1, SIGINT, "", "", "interrupted"},
+    /* nothing of its own is open: only its end tells */
+    {"exec <&- >&- 2>&-; sleep 60", 200, 0, FR_EIO, -1, SIGINT, "", "",
+     "sh did not end within 0 s"},
+    {"exec <&- >&- 2>&-; sleep 0.3; exit 5", 10000, 0, FR_OK, 5, 0, "", "", ""},
     {"while :; do echo 0123456789; done", 0, 0, FR_EIO, -1, -1, NULL, "",
      "sh prints too much"},
     {"i=0; while [ $i -lt 1000 ]; do echo message $i >&2; i=$((i + 1)); done; exit 1", 0,
@@ -396,6 +402,35 @@ START_TEST(test_child)
         ck_assert_ptr_nonnull(strstr(end.messages, "\nmessage 999"));
         ck_assert_ptr_null(strstr(end.messages, "message 1\n"));
     }
+    fr_buf_free(&out);
+}
+END_TEST
+
+static volatile sig_atomic_t alarmed;
+
+static void on_alarm(int number)
+{
+    (void)number;
+    alarmed = 1;
+}
+
+/* Stopped while it lives without its pipes; check's own limit ends a test that hangs. */
+START_TEST(test_stop_of_a_silent_child)
+{
+    char *argv[] = {(char *)(uintptr_t) "sh", (char *)(uintptr_t) "-c",
+                    (char *)(uintptr_t) "exec <&- >&- 2>&-; sleep 60", NULL};
+    struct fr_child c = {.argv = argv, .stop = &alarmed};
+    struct sigaction action = {.sa_handler = on_alarm};
+    struct itimerval soon = {.it_value = {.tv_usec = 300000}};
+    struct fr_child_end end;
+    struct fr_buf out;
+    struct fr_err err = {0};
+
+    fr_buf_init(&out, 4096);
+    ck_assert_int_eq(sigaction(SIGALRM, &action, NULL), 0);
+    ck_assert_int_eq(setitimer(ITIMER_REAL, &soon, NULL), 0);
+    ck_assert_int_eq(fr_child_run(&c, &out, &end, &err), FR_EINTR);
+    ck_assert_int_eq(end.signal, SIGINT);
     fr_buf_free(&out);
 }
 END_TEST
@@ -790,6 +825,7 @@ int main(void)
     tcase_add_loop_test(tc, test_percents, 0, COUNT_OF(histograms));
     tcase_add_test(tc, test_sheet);
     tcase_add_loop_test(tc, test_child, 0, COUNT_OF(children));
+    tcase_add_test(tc, test_stop_of_a_silent_child);
     tcase_add_test(tc, test_no_such_child);
     tcase_add_test(tc, test_default_targets);
     tcase_add_loop_test(tc, test_target_files, 0, COUNT_OF(target_files));
