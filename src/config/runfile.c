@@ -20,18 +20,13 @@ const char *const fr_run_role_names[FR_RUN_ROLES] = {[FR_RUN_BEFORE] = "before",
 
 /* -- kinds of values ----------------------------------------------------------------- */
 
-const char *json_kind(const json_t *v)
-{
-    return fr_json_kind(v);
-}
-
 const char *check_text(struct checker *c, json_t *v, const struct fr_json_path *at,
                        const char *what)
 {
     const char *text = json_string_value(v);
 
     if (text == NULL)
-        fr_document_blame(c->d, at, "%s is a text, not %s", what, json_kind(v));
+        fr_document_blame(c->d, at, "%s is a text, not %s", what, fr_json_kind(v));
     else if (text[strspn(text, " \t\r\n")] == '\0')
         fr_document_blame(c->d, at, "%s is empty", what);
     else
@@ -162,7 +157,7 @@ static void check_option(struct checker *c, unsigned groups, const struct member
                               at->key, nearest.best);
     } else if (misses(o, v) != NULL) {
         fr_document_blame(c->d, at, "\"%s\" takes %s, not %s", at->key, misses(o, v),
-                          json_kind(v));
+                          fr_json_kind(v));
     } else if (option_set_json(&c->scratch, o, v, shown, &why) != FR_OK) {
         fr_document_blame(c->d, at, "%s", why.text);
     } else {
@@ -274,7 +269,7 @@ static void check_table(struct checker *c, struct fr_run_table *t, json_t *entry
     t->options = json_object();
     if (!json_is_object(entry)) {
         fr_document_blame(c->d, at, "a table's entry is an object, not %s",
-                          json_kind(entry));
+                          fr_json_kind(entry));
         return;
     }
     json_object_foreach(entry, key, v)
@@ -379,7 +374,7 @@ static void check_root(struct checker *c)
 
     if (!json_is_object(c->d->root)) {
         fr_document_blame(c->d, NULL, "a run file is an object, not %s",
-                          json_kind(c->d->root));
+                          fr_json_kind(c->d->root));
         return;
     }
     json_object_foreach(c->d->root, key, v)
@@ -492,7 +487,7 @@ void fr_config_file_check(struct fr_document *d)
     fr_settings_init(&scratch);
     if (!json_is_object(d->root))
         fr_document_blame(d, NULL, "a configuration file is an object, not %s",
-                          json_kind(d->root));
+                          fr_json_kind(d->root));
     json_object_foreach(d->root, key, v)
     {
         struct fr_json_path at = {.key = key};

@@ -121,7 +121,7 @@ static void take_variable(struct checker *c, json_t *v, const struct fr_json_pat
     } else {
         fr_document_blame(c->d, at,
                           "a variable's value is a text or a whole number, not %s",
-                          json_kind(v));
+                          fr_json_kind(v));
     }
 }
 
@@ -135,7 +135,8 @@ static void take_variables(struct checker *c, json_t *v, const struct fr_json_pa
     if (p->variables == NULL)
         c->no_memory = true;
     else if (!json_is_object(v))
-        fr_document_blame(c->d, at, "\"variables\" is an object, not %s", json_kind(v));
+        fr_document_blame(c->d, at, "\"variables\" is an object, not %s",
+                          fr_json_kind(v));
     else
         json_object_foreach(v, key, value)
         {
@@ -290,7 +291,7 @@ static void take_phase(struct checker *c, json_t *v, const struct fr_json_path *
     else
         fr_document_blame(c->d, at,
                           "a phase is a text of SQL or an object with a \"file\", not %s",
-                          json_kind(v));
+                          fr_json_kind(v));
     if (p->sql != NULL && p->sql[strspn(p->sql, " \t\r\n")] == '\0')
         fr_document_blame(c->d, at, "%s is empty", p->label);
     else if (p->sql != NULL)

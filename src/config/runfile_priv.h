@@ -12,8 +12,6 @@ struct checker {
     bool no_memory;
 };
 
-/* What kind of value it is, for messages: "a text", "a list", ... */
-const char *json_kind(const json_t *v);
 /* The text; NULL: it is none, or empty, and was blamed.  what: the thing that takes a
  * text. */
 const char *check_text(struct checker *c, json_t *v, const struct fr_json_path *at,

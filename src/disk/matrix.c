@@ -89,6 +89,16 @@ static void cross(struct fr_document *d, const struct fr_json_path *at, struct r
     }
 }
 
+static fr_status check_under_way(int64_t threads, int64_t outstanding, struct fr_err *err)
+{
+    return threads * outstanding <= FR_DISK_MAX_UNDER_WAY
+               ? FR_OK
+               : fr_err_set(err, FR_EARG,
+                            "%" PRId64 " threads with %" PRId64
+                            " outstanding I/Os each: at most %d together",
+                            threads, outstanding, FR_DISK_MAX_UNDER_WAY);
+}
+
 static void take_run(struct fr_document *d, json_t *v, const struct fr_json_path *at,
                      void *into)
 {
@@ -104,13 +114,11 @@ static void take_run(struct fr_document *d, json_t *v, const struct fr_json_path
     };
     struct reader *r = into;
     struct entry e = r->all;
+    struct fr_err why;
 
     fr_members_take(d, v, at, "a run", members, sizeof members / sizeof members[0], &e);
-    if (e.threads * e.outstanding > FR_DISK_MAX_UNDER_WAY)
-        fr_document_blame(d, at,
-                          "%" PRId64 " threads with %" PRId64
-                          " outstanding I/Os each: at most %d together",
-                          e.threads, e.outstanding, FR_DISK_MAX_UNDER_WAY);
+    if (check_under_way(e.threads, e.outstanding, &why) != FR_OK)
+        fr_document_blame(d, at, "%s", why.text);
     cross(d, at, r, &e);
 }
 
@@ -164,21 +172,19 @@ void fr_disk_matrix_free(struct fr_disk_matrix *m)
 fr_status fr_disk_matrix_override(struct fr_disk_matrix *m,
                                   const struct fr_disk_overrides *o, struct fr_err *err)
 {
+    fr_status st = FR_OK;
+
     if (o->file_bytes > 0)
         m->file_bytes = o->file_bytes - o->file_bytes % FR_DISK_MIN_FILE_BYTES;
-    for (size_t i = 0; i < m->count; i++) {
+    for (size_t i = 0; st == FR_OK && i < m->count; i++) {
         struct fr_disk_run *run = &m->runs[i];
 
         run->threads = o->threads > 0 ? o->threads : run->threads;
         run->outstanding = o->outstanding > 0 ? o->outstanding : run->outstanding;
         run->seconds = o->seconds > 0 ? o->seconds : run->seconds;
-        if (run->threads * run->outstanding > FR_DISK_MAX_UNDER_WAY)
-            return fr_err_set(err, FR_EARG,
-                              "%" PRId64 " threads with %" PRId64
-                              " outstanding I/Os each: at most %d together",
-                              run->threads, run->outstanding, FR_DISK_MAX_UNDER_WAY);
+        st = check_under_way(run->threads, run->outstanding, err);
     }
-    return FR_OK;
+    return st;
 }
 
 uint64_t fr_disk_run_jobs(const struct fr_disk_run *run, bool is_direct)
