@@ -1,8 +1,10 @@
 /* fullrack io: what a disk does under SQLIO's runs, and what that is good for. */
 #include "app/command.h"
+#include "app/document_print.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/shown.h"
+#include "base/utf8.h"
 #include "disk/defaults.h"
 #include "disk/fio.h"
 #include "disk/sheet.h"
@@ -66,8 +68,8 @@ static fr_status refuse_mistakes(struct fr_document *d, struct fr_err *err)
     if (d->mistake_count == 0)
         return FR_OK;
     fr_document_log_mistakes(d);
-    return fr_err_set(err, FR_EARG, "%s: %zu mistakes; nothing was done", d->path,
-                      d->mistake_count);
+    return fr_err_set(err, FR_EARG, "%s has %zu mistake%s: nothing was done", d->path,
+                      d->mistake_count, d->mistake_count == 1 ? "" : "s");
 }
 
 static fr_status read_matrix(struct test *t, struct fr_err *err)
@@ -187,7 +189,7 @@ static void print_verdict(const struct test *t)
     json_decref(shown);
 }
 
-static void print_json(const struct test *t)
+static fr_status print_json(const struct test *t, struct fr_err *err)
 {
     const struct fr_test_file *f = &t->file;
     json_t *doc = json_pack("{s:s, s:I, s:b, s:b, s:b, s:s, s:o, s:O, s:O}", "file",
@@ -197,9 +199,7 @@ static void print_json(const struct test *t)
                             f->is_made ? json_real(t->fill_s) : json_null(), "runs",
                             t->sheets, "targets", t->verdict);
 
-    json_dumpf(doc, stdout, JSON_PRESERVE_ORDER | JSON_INDENT(1));
-    putchar('\n');
-    json_decref(doc);
+    return document_print(doc, err);
 }
 
 /* -- the test ------------------------------------------------------------------------ */
@@ -237,6 +237,7 @@ static fr_status run_one(struct test *t, size_t i, struct fr_err *err)
     if (st != FR_OK)
         return fr_err_wrap(err, "%s", title);
     snprintf(t->fio_version, sizeof t->fio_version, "%s", fr_disk_fio_version(document));
+    fr_utf8_mend(t->fio_version);
     sheet = fr_disk_sheet_json(run, &t->results[i], document);
     json_decref(document);
     if (json_array_append_new(t->sheets, sheet) != 0)
@@ -252,10 +253,9 @@ static fr_status run_all(struct test *t, struct fr_err *err)
 {
     fr_status st = fill(t, err);
 
-    for (; st == FR_OK && t->done < t->matrix.count; t->done++) {
+    while (st == FR_OK && t->done < t->matrix.count) {
         st = run_one(t, t->done, err);
-        if (st != FR_OK)
-            return st;
+        t->done += st == FR_OK;
     }
     if (st != FR_OK)
         return st;
@@ -327,7 +327,7 @@ int command_io(struct fr_settings *s, struct fr_arguments *args, struct fr_err *
     if (st == FR_OK)
         st = test_disk(&t, args->count > 0 ? args->items[0] : ".", err);
     if (st == FR_OK && s->json)
-        print_json(&t);
+        st = print_json(&t, err);
     else if (st == FR_OK && !s->quiet)
         print_verdict(&t);
     if (st == FR_OK)

@@ -1,7 +1,9 @@
 /* fullrack wear: what was written to a device in its life, and how long it lasts. */
 #include "app/command.h"
+#include "app/document_print.h"
 #include "app/open.h"
 #include "base/num.h"
+#include "base/utf8.h"
 #include "disk/child.h"
 #include "disk/wear.h"
 #include "observe/figures.h"
@@ -109,8 +111,7 @@ static fr_status read_smart(const struct fr_settings *s, const struct fr_argumen
     return st;
 }
 
-/* -- what is written a day ------------------------------------------------------------
- */
+/* -- what is written a day ----------------------------------------------------------- */
 
 static fr_status add_files(const struct fr_settings *s, const struct fr_reading *r,
                            double *bytes, size_t *files, struct fr_err *err)
@@ -158,8 +159,9 @@ static fr_status ask_server(struct fr_settings *s, struct rate *out, struct fr_e
         out->bytes_a_day = 0;
         if (st == FR_OK)
             st = add_files(s, &r, &out->bytes_a_day, &files, err);
-        snprintf(out->from, sizeof out->from, "%zu database files of %s", files,
-                 s->server);
+        snprintf(out->from, sizeof out->from, "%zu database file%s of %s", files,
+                 files == 1 ? "" : "s", s->server);
+        fr_utf8_mend(out->from);
         fr_reading_free(&r);
     }
     fr_sql_close(&session);
@@ -201,8 +203,8 @@ static json_t *known_text(const char *text)
     return text[0] == '\0' ? json_null() : json_string(text);
 }
 
-static void print_json(const struct fr_smart *d, const struct fr_wear *w,
-                       const struct rate *rate)
+static fr_status print_json(const struct fr_smart *d, const struct fr_wear *w,
+                            const struct rate *rate, struct fr_err *err)
 {
     json_t *doc = json_pack(
         "{s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
@@ -220,9 +222,7 @@ static void print_json(const struct fr_smart *d, const struct fr_wear *w,
         known(w->left_percent), "left_bytes", known(w->left_bytes), "state",
         fr_wear_state_name(w->state), "days_left", known(w->days_left));
 
-    json_dumpf(doc, stdout, JSON_PRESERVE_ORDER | JSON_INDENT(1));
-    putchar('\n');
-    json_decref(doc);
+    return document_print(doc, err);
 }
 
 static void print_left(const struct fr_wear *w)
@@ -311,8 +311,7 @@ int command_wear(struct fr_settings *s, struct fr_arguments *args, struct fr_err
     wish.rate_bytes = rate.bytes_a_day;
     fr_wear_reckon(&device, &wish, &wear);
     if (s->json)
-        print_json(&device, &wear, &rate);
-    else
-        print_text(&device, &wear, &rate);
+        return fr_status_exit(print_json(&device, &wear, &rate, err));
+    print_text(&device, &wear, &rate);
     return 0;
 }

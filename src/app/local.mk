@@ -5,6 +5,7 @@ fullrack_SOURCES = \
 	src/app/open.c src/app/open.h \
 	src/app/sources.c src/app/sources.h \
 	src/app/cut.c src/app/cut.h \
+	src/app/document_print.c src/app/document_print.h \
 	src/app/lineitem.c src/app/lineitem.h src/app/lineitem_files.c src/app/lineitem_files.h \
 	src/app/enqueue.c src/app/enqueue.h \
 	src/app/runtables.c src/app/runtables.h \

@@ -89,7 +89,9 @@ static fr_status make_file(struct fr_test_file *f, struct fr_err *err)
         f->inode = made.st_ino;
         st = take_space(f, fd, err);
     } else {
+        /* O_EXCL made it a moment ago: the name is its own */
         st = fr_err_errno(err, FR_EIO, errno, "%s", f->path);
+        (void)unlink(f->path);
     }
     close(fd);
     return st;

@@ -199,11 +199,11 @@ def test_mistakes_of_a_pair(r):
         check(says in r.err, says, r.err)
     for text, says in ("{", "'}' expected"), ("[]", "a matrix is an object"), ("\xff", "not UTF-8"):
         run(r, "io", folder, "--matrix", r.file("bad.json", text.encode("latin-1")), exit=2)
-        check(says in r.err, says, r.err)
+        check(says in r.err and ("bad.json has 1 mistake: nothing was done" in r.err or text == "\xff"), says, r.err)
     run(r, "io", folder, "--matrix", os.path.join(r.dir, "absent.json"), exit=2)
     check("absent.json: No such file" in r.err, "said", r.err)
     run(r, "io", folder, "--targets", r.file("bad.json", '{"targets": {"log": [{"operation": "write"}]}}'), exit=2)
-    check('bad.json:1:22: a rule needs "access"' in r.err, "said", r.err)
+    check('bad.json:1:22: a rule needs "access"' in r.err and "bad.json has 3 mistakes: nothing was done" in r.err, "said", r.err)
     run(r, "io", folder, "--matrix", matrix(r, runs=[{"operation": "read", "access": "sequential", "block": "4M"}]), exit=2)
     check("too small for 2 threads with blocks of 4096 KB" in r.err, "said", r.err)
     run(r, "io", folder, "--matrix", pair(r), "--file-size", "512T", exit=1)
@@ -219,7 +219,7 @@ def test_without_fio(r):
     for text, says in ("#!/bin/sh\necho 'fio: no such thing here' >&2\nexit 1\n", "fio ended with status 1: fio: no such thing here"), \
             ("#!/bin/sh\necho 'not json'\n", "fio printed no JSON"), ("#!/bin/sh\nkill -9 $$\n", "fio was ended by signal 9"), \
             ("#!/bin/sh\necho '{\"jobs\": [{\"error\": 28}]}'\n", "fio's job failed: No space left on device"), \
-            ("#!/no/such/interpreter\n", "fio"):
+            ("#!/no/such/interpreter\n", "fio is not installed: it is in the package fio"):
         run(r, "io", folder, "--matrix", pair(r), path=program(r, "fio", text) + ":/bin:/usr/bin" * (text[:9] == "#!/bin/sh"),
             exit=2 if "interpreter" in text else 1)
         check(says in r.err, says, r.err)
@@ -252,6 +252,36 @@ def test_a_file_system_without_o_direct(r):
     equal(os.listdir(folder), [], "removed")
 
 
+def test_a_file_that_cannot_be_asked_about_is_not_left(r):
+    """The first question is whether there is one of its name, the second of which inode it is."""
+    folder = empty_folder(r, "io")
+    path, log = os.path.join(folder, "new.dat"), os.path.join(r.dir, "strace.txt")
+    run(r, "io", path, "--matrix", reads(r), within=("strace", "-o", log, "-P", path, "-e", "inject=fstat,newfstatat:error=EIO:when=2"), exit=1)
+    with open(log) as f:
+        check(re.search(r"O_EXCL.*\n.*fstat.*EIO.*INJECTED", f.read()), "the failure is of the file that was made")
+    check("new.dat: Input/output error" in r.err, "said", r.err)
+    equal(os.listdir(folder), [], "removed")
+
+
+def test_a_document_that_cannot_be_printed(r):
+    folder = empty_folder(r, "io")
+    for args in ("io", folder, "--matrix", reads(r), "--json"), ("wear", "--file", smart("nvme"), "--json"):
+        p = subprocess.run([os.path.join(BUILD, "fullrack"), *args], stdout=open("/dev/full", "w"), stderr=subprocess.PIPE, text=True, timeout=60)
+        equal((p.returncode, os.listdir(folder)), (1, []), p.stderr)
+        check("writing to standard output: No space left on device" in p.stderr, "said", p.stderr)
+    # what is no UTF-8 is refused before anything is made
+    p = subprocess.run([os.path.join(BUILD, "fullrack"), "io", folder.encode() + b"/\xff", "--matrix", reads(r), "--json"], capture_output=True, timeout=60)
+    equal((p.returncode, p.stdout, os.listdir(folder)), (2, b"", []), p.stderr)
+    check(b"the name is not UTF-8" in p.stderr, "said", p.stderr)
+    # nor does a text make it so that is cut within a character
+    path = program(r, "fio", "#!/usr/bin/python3\nimport subprocess, sys\n"
+                   "p = subprocess.run([%r] + sys.argv[1:], stdout=subprocess.PIPE)\n"
+                   "sys.stdout.buffer.write(p.stdout.replace(b'\"fio version\" : \"', b'\"fio version\" : \"' + b'x' * 62 + b'\\xc3\\xa9'))\n"
+                   "sys.exit(p.returncode)\n" % FIO) + ":" + os.environ["PATH"]
+    doc = json.loads(run(r, "io", folder, "--matrix", reads(r), "--json", path=path))
+    equal((doc["fio_version"], len(doc["runs"])), ("x" * 62, 1), "the document")
+
+
 def fio_under(pid):
     for child in children_of(pid):
         try:
@@ -277,8 +307,10 @@ def interrupted(r, number, at_run):
                          stderr=subprocess.PIPE, text=True, preexec_fn=signals_as_from_a_terminal)
     r.started.append(p)
     if at_run:
-        while "read random" not in p.stdout.readline():
-            pass
+        line = p.stdout.readline()
+        while "read random" not in line:
+            check(line != "", "a run begins", p.poll())
+            line = p.stdout.readline()
     fio = wait_until("fio is started", 20, lambda: fio_under(p.pid))
     began = time.monotonic()
     p.send_signal(number)
@@ -443,7 +475,7 @@ def test_wear_at_the_servers_rate(r):
     equal(doc["rate_from"], "%d database files of %s" % (len(after), r.address), "whose rate")
     one = [x["path"] for x in after if x["database"] == "t"][0]
     doc = r.json("wear", "--file", smart("nvme"), "--vfs-path", one)
-    equal(doc["rate_from"], "1 database files of %s" % r.address, "one file's")
+    equal(doc["rate_from"], "1 database file of %s" % r.address, "one file's")
     r.fullrack("wear", "--file", smart("nvme"), "--vfs-path", "/nowhere", exit=2)
     check("no file whose path begins with /nowhere" in r.err, "said", r.err)
 
