@@ -1,7 +1,8 @@
 /* backup.c - writing stripes. See backup.h. */
 #include "server/store/backup.h"
 
-#include "server/store/catalog_priv.h"
+#include "server/store/backup_files.h"
+#include "server/store/latch.h"
 #include "server/store/segment_files.h"
 #include "server/tsql/exec.h"
 
@@ -17,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4400, COPY_PAGES = 256, POLL_MS = 50 };
+enum { POLL_MS = 50 };
 
 /* One piece on its way to whichever stripe is free. */
 struct buffer {
@@ -31,6 +32,7 @@ struct run {
     const struct backup_options *o;
     struct media_head head;
     uint8_t set[MEDIA_ID_BYTES];
+    uint64_t sent; /* of all files, by the session's thread */
     struct buffer *buffers;
     size_t nbuffers;
     pthread_mutex_t mutex; /* guards what follows; innermost */
@@ -81,13 +83,7 @@ static struct buffer *take_free(struct run *r)
 
     pthread_mutex_lock(&r->mutex);
     while (!r->failed && !stop && r->free == NULL) {
-        struct timespec until;
-
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += POLL_MS * 1000000L;
-        until.tv_sec += until.tv_nsec / 1000000000L;
-        until.tv_nsec %= 1000000000L;
-        pthread_cond_timedwait(&r->free_ready, &r->mutex, &until);
+        latch_wait(&r->free_ready, &r->mutex, POLL_MS);
         stop = r->m->cancelled(r->m->ctx);
     }
     if (!r->failed && !stop) {
@@ -277,125 +273,6 @@ static bool finish_stripe(struct stripe *s, struct media_end end, struct sqlerr 
 
 /* ---- what is written ---- */
 
-/* The database's files at one moment. */
-struct files {
-    char copy[PATH_BYTES]; /* of its own file */
-    char **segments;       /* names, each owned */
-    size_t n, room;
-    uint64_t bytes, done;
-};
-
-static bool copy_error(sqlite3 *h, const char *path, struct sqlerr *e)
-{
-    return sqlerr_setf(e, 3271, 16,
-                       "A nonrecoverable I/O error occurred on file \"%s\": %s.", path,
-                       sqlite3_errmsg(h));
-}
-
-/* SQLite's own copy, of the snapshot that from has open. */
-static bool copy_pages(struct run *r, sqlite3 *from, const char *path, struct sqlerr *e)
-{
-    sqlite3 *to = NULL;
-    sqlite3_backup *b = NULL;
-    int rc = sqlite3_open_v2(
-        path, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
-        NULL);
-    bool ok = rc == SQLITE_OK &&
-              sqlite3_exec(to, "PRAGMA synchronous=OFF; PRAGMA journal_mode=OFF", NULL,
-                           NULL, NULL) == SQLITE_OK;
-
-    if (ok)
-        b = sqlite3_backup_init(to, "main", from, "main");
-    rc = b == NULL ? SQLITE_ERROR : SQLITE_OK;
-    while (rc == SQLITE_OK && !r->m->cancelled(r->m->ctx))
-        rc = sqlite3_backup_step(b, COPY_PAGES);
-    if (b != NULL)
-        sqlite3_backup_finish(b);
-    ok = rc == SQLITE_DONE || (rc != SQLITE_OK && copy_error(to, path, e));
-    sqlite3_close(to);
-    return ok;
-}
-
-static bool add_segment(struct files *f, const char *name)
-{
-    if (f->n == f->room) {
-        size_t room = f->room == 0 ? 16 : 2 * f->room;
-        char **grown = realloc(f->segments, room * sizeof(*grown));
-
-        if (grown == NULL)
-            return false;
-        f->segments = grown;
-        f->room = room;
-    }
-    f->segments[f->n] = name == NULL ? NULL : strdup(name);
-    return f->segments[f->n++] != NULL;
-}
-
-static bool list_segments(sqlite3 *h, struct files *f, struct sqlerr *e)
-{
-    sqlite3_stmt *q = NULL;
-    int rc = sqlite3_prepare_v2(h, "SELECT file FROM main.fr_segment ORDER BY id", -1, &q,
-                                NULL);
-
-    while (rc == SQLITE_OK && (rc = sqlite3_step(q)) == SQLITE_ROW)
-        rc = add_segment(f, (const char *)sqlite3_column_text(q, 0)) ? SQLITE_OK
-                                                                     : SQLITE_NOMEM;
-    sqlite3_finalize(q);
-    if (rc == SQLITE_DONE && f->n >= MEDIA_MAX_FILES)
-        return sqlerr_setf(e, 3271, 16, "The database has more than %d segments.",
-                           MEDIA_MAX_FILES - 1);
-    return rc == SQLITE_DONE || catalog_sqlite_error(h, e);
-}
-
-static void files_free(struct files *f)
-{
-    if (f->copy[0] != '\0')
-        unlink(f->copy);
-    for (size_t i = 0; i < f->n; i++)
-        free(f->segments[i]);
-    free(f->segments);
-}
-
-/* One snapshot for both: which segments there are stands in the file that is copied. */
-static bool take_snapshot(struct run *r, struct database *db, struct files *f,
-                          struct sqlerr *e)
-{
-    char random[SEGMENT_TAG_BYTES];
-    sqlite3 *h = NULL;
-    bool ok;
-
-    if (!segment_random(random))
-        return sqlerr_set(e, 701, "default");
-    snprintf(f->copy, sizeof(f->copy), "%s/backup-%s",
-             store_spool_dir(database_store(db)), random);
-    if (!database_open_handle(db, &h, e))
-        return false;
-    ok = (sqlite3_exec(h, "BEGIN", NULL, NULL, NULL) == SQLITE_OK ||
-          catalog_sqlite_error(h, e)) &&
-         list_segments(h, f, e) && copy_pages(r, h, f->copy, e);
-    sqlite3_close(h);
-    return ok;
-}
-
-static bool file_path(const struct files *f, const struct database *db, size_t i,
-                      char out[PATH_BYTES])
-{
-    if (i > 0)
-        return segment_files_path(database_segments(db), f->segments[i - 1], out,
-                                  PATH_BYTES);
-    snprintf(out, PATH_BYTES, "%s", f->copy);
-    return true;
-}
-
-static bool read_error(const char *path, int number, struct sqlerr *e)
-{
-    char reason[200];
-
-    return sqlerr_setf(e, 3271, 16,
-                       "A nonrecoverable I/O error occurred on file \"%s\": %d(%s).",
-                       path, number, strerror_r(number, reason, sizeof(reason)));
-}
-
 static bool fill(int fd, uint8_t *p, size_t n, uint64_t offset)
 {
     while (n > 0) {
@@ -428,8 +305,8 @@ static bool send_head_of_file(struct run *r, uint32_t i, const struct media_file
 }
 
 /* Returns false with *number, or 0 in it where the run has failed or was cancelled. */
-static bool send_data(struct run *r, struct files *f, uint32_t i, int fd, uint64_t bytes,
-                      int *number)
+static bool send_data(struct run *r, struct backup_files *f, uint32_t i, int fd,
+                      uint64_t bytes, int *number)
 {
     for (uint64_t at = 0; at < bytes;) {
         uint64_t rest = bytes - at;
@@ -447,30 +324,30 @@ static bool send_data(struct run *r, struct files *f, uint32_t i, int fd, uint64
         }
         give_full(r, b);
         at += n;
-        f->done += n;
+        r->sent += n;
         if (r->m->progress != NULL && f->bytes > 0)
-            r->m->progress(r->m->ctx, (int)(f->done * 100 / f->bytes));
+            r->m->progress(r->m->ctx, (int)(r->sent * 100 / f->bytes));
     }
     return true;
 }
 
 /* Returns false with *e, or where the run has failed or was cancelled without it. */
-static bool send_file(struct run *r, struct database *db, struct files *f, size_t i,
-                      struct sqlerr *e)
+static bool send_file(struct run *r, struct database *db, struct backup_files *f,
+                      size_t i, struct sqlerr *e)
 {
     struct media_file file = {.bytes = 0};
-    char path[PATH_BYTES];
+    char path[BACKUP_PATH_BYTES];
     struct stat st;
     int fd, number = 0;
     bool ok;
 
-    if (!file_path(f, db, i, path))
+    if (!backup_files_path(f, db, i, path))
         return sqlerr_set(e, 701, "default");
     if (i > 0)
         snprintf(file.name, sizeof(file.name), "%s", f->segments[i - 1]);
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return read_error(path, errno, e);
+        return backup_read_error(path, errno, e);
     ok = fstat(fd, &st) == 0;
     if (ok) {
         file.bytes = (uint64_t)st.st_size;
@@ -480,26 +357,7 @@ static bool send_file(struct run *r, struct database *db, struct files *f, size_
         number = errno;
     }
     close(fd);
-    return number == 0 ? ok : read_error(path, number, e);
-}
-
-static bool count_bytes(const struct database *db, struct files *f,
-                        struct backup_result *out, struct sqlerr *e)
-{
-    for (size_t i = 0; i <= f->n; i++) {
-        char path[PATH_BYTES];
-        struct stat st;
-
-        if (!file_path(f, db, i, path))
-            return sqlerr_set(e, 701, "default");
-        if (stat(path, &st) != 0)
-            return read_error(path, errno, e);
-        f->bytes += (uint64_t)st.st_size;
-        out->pages +=
-            ((uint64_t)st.st_size + DATABASE_PAGE_BYTES - 1) / DATABASE_PAGE_BYTES;
-    }
-    out->bytes = f->bytes;
-    return true;
+    return number == 0 ? ok : backup_read_error(path, number, e);
 }
 
 /* ---- the whole ---- */
@@ -528,7 +386,7 @@ static void join_stripes(const struct run *r, struct stripe *s)
 
 /* All data are on their way when this ends well; the threads have ended in any case. */
 static bool write_data(struct run *r, struct database *db, struct stripe *s,
-                       struct files *f, struct sqlerr *e)
+                       struct backup_files *f, struct sqlerr *e)
 {
     bool ok = start_stripes(r, s, e);
 
@@ -565,17 +423,18 @@ static bool name_stripes(const struct run *r, struct stripe *s, struct sqlerr *e
 static bool write_stripes(struct run *r, struct database *db, struct stripe *s,
                           struct backup_result *out, struct sqlerr *e)
 {
-    struct files f = {.n = 0};
+    struct backup_files f = {.n = 0};
     struct media_end end;
     bool ok;
 
     /* before the snapshot: what it names must stay */
     segment_files_enter(database_segments(db));
-    ok = take_snapshot(r, db, &f, e) && count_bytes(db, &f, out, e) &&
-         write_data(r, db, s, &f, e);
+    ok = backup_files_take(&f, db, r->m, e) && write_data(r, db, s, &f, e);
     segment_files_leave(database_segments(db));
     end = (struct media_end){.bytes = f.bytes, .files = (uint32_t)f.n + 1};
-    files_free(&f);
+    out->bytes = f.bytes;
+    out->pages = f.pages;
+    backup_files_free(&f);
     for (size_t i = 0; ok && i < r->m->n; i++)
         ok = finish_stripe(&s[i], end, e);
     return ok && name_stripes(r, s, e);

@@ -4,6 +4,7 @@
 #include "server/store/io_stats.h"
 
 #include <stdatomic.h>
+#include <time.h>
 
 static const char *const names[LATCH_CLASSES] = {
     [LATCH_CATALOG_CACHE] = "CATALOG_CACHE",
@@ -33,6 +34,17 @@ void latch_lock(pthread_mutex_t *m, enum latch_class c)
                               &figures[c].max_ns, &most, took, memory_order_relaxed,
                               memory_order_relaxed))
         ;
+}
+
+void latch_wait(pthread_cond_t *c, pthread_mutex_t *m, int ms)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += ms * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    pthread_cond_timedwait(c, m, &until);
 }
 
 void latch_figures(struct latch_figure out[LATCH_CLASSES])

@@ -21,6 +21,10 @@ enum latch_class {
 /* pthread_mutex_lock(), a wait counted. */
 void latch_lock(pthread_mutex_t *m, enum latch_class c);
 
+/* pthread_cond_timedwait() for so many ms, under m: to look at what no signal tells of.
+ */
+void latch_wait(pthread_cond_t *c, pthread_mutex_t *m, int ms);
+
 struct latch_figure {
     const char *name;
     int64_t waits, wait_ms, max_ms;

@@ -27,4 +27,5 @@ libfrserver_a_SOURCES += \
 	src/server/store/media.c src/server/store/media.h \
 	src/server/store/device.c src/server/store/device.h \
 	src/server/store/backup.c src/server/store/backup.h \
+	src/server/store/backup_files.c src/server/store/backup_files.h \
 	src/server/store/restore.c src/server/store/adopt.c

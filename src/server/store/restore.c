@@ -1,6 +1,7 @@
 /* restore.c - reading stripes, to verify them or to make a database. See backup.h. */
 #include "server/store/backup.h"
 
+#include "server/store/latch.h"
 #include "server/store/segment_files.h"
 
 #include <ctype.h>
@@ -380,13 +381,7 @@ static void wait_for_stripes(struct reading *r)
 {
     pthread_mutex_lock(&r->mutex);
     while (r->running > 0) {
-        struct timespec until;
-
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += POLL_MS * 1000000L;
-        until.tv_sec += until.tv_nsec / 1000000000L;
-        until.tv_nsec %= 1000000000L;
-        pthread_cond_timedwait(&r->ended, &r->mutex, &until);
+        latch_wait(&r->ended, &r->mutex, POLL_MS);
         if (r->m->cancelled(r->m->ctx))
             atomic_store(&r->stop, true);
     }
