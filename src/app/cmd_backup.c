@@ -1,6 +1,7 @@
 /* fullrack backup: back databases up in stripes, now or by the queue; find the fastest
  * way. */
 #include "app/command.h"
+#include "app/document_print.h"
 #include "app/open.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -506,18 +507,18 @@ static fr_status run_now(struct backups *b, const struct fr_arguments *args,
 static fr_status print_json(const struct backups *b, struct fr_err *err)
 {
     json_t *doc = json_pack("{s:O}", b->s->queue ? "tasks" : "backups", b->list);
-    bool ok = doc != NULL &&
-              (b->best == NULL || json_object_set(doc, "best", b->best) == 0) &&
-              json_dumpf(doc, stdout, JSON_INDENT(1)) == 0 && putchar('\n') != EOF;
 
-    json_decref(doc);
-    return ok ? FR_OK : fr_err_set(err, FR_EIO, "cannot write the results as JSON");
+    if (b->best != NULL && json_object_set(doc, "best", b->best) != 0) {
+        json_decref(doc);
+        doc = NULL;
+    }
+    return document_print(doc, err);
 }
 
 int command_backup(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err)
 {
     struct backups *b = calloc(1, sizeof *b);
-    fr_status st;
+    fr_status st, printed = FR_OK;
 
     if (b == NULL)
         return fr_status_exit(fr_err_set(err, FR_ENOMEM, "no memory"));
@@ -532,8 +533,8 @@ int command_backup(struct fr_settings *s, struct fr_arguments *args, struct fr_e
     if (st == FR_OK)
         st = s->queue && !s->show_sql ? queue_all(b, args, err) : run_now(b, args, err);
     if (s->json && !s->show_sql && (st == FR_OK || json_array_size(b->list) > 0))
-        if (print_json(b, st == FR_OK ? err : NULL) != FR_OK && st == FR_OK)
-            st = FR_EIO;
+        printed = print_json(b, st == FR_OK ? err : NULL);
+    st = st == FR_OK ? printed : st;
     json_decref(b->list);
     free(b);
     return fr_status_exit(st);

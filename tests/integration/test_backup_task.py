@@ -61,6 +61,10 @@ def test_now(r):
     check(g["seconds"] > 0 and rate / (g["seconds"] + 0.001) - 0.01 <= g["mb_per_s"] <= rate / g["seconds"] + 0.01, "the rate is the server's", g)
     check(re.fullmatch(r"t\.\d{8}-\d{6}Z", g["name"]), "the name has database and time", g)
     equal(restored(r, "u", g["name"]), WANT, "what was backed up")
+    # a document that cannot be written
+    with open("/dev/full", "w") as full:
+        p = subprocess.run(r.command("backup", "t", *to(0), "--json", database=None), stdout=full, stderr=subprocess.PIPE, text=True, env=r.env(), timeout=60)
+    check(p.returncode != 0 and "standard output" in p.stderr, "a full device", p.returncode, p.stderr)
     # several databases, one with a name that no file can have
     r.sql("CREATE DATABASE [o'd/d]]]", "master")
     got = r.json("backup", "t", "o'd/d]", *to(0), database=None)["backups"]
