@@ -5,12 +5,13 @@
 #include "config/settings.h"
 
 enum option_kind {
-    OPTION_FLAG,           /* bool */
-    OPTION_TEXT,           /* char * */
-    OPTION_PATH,           /* char *, of a file: in a run file from that file's folder */
-    OPTION_GUARDS,         /* char *, as guards.h reads it */
-    OPTION_LIST,           /* struct fr_text_list, repeatable */
-    OPTION_NUMBER,         /* int64_t */
+    OPTION_FLAG,    /* bool */
+    OPTION_CONSENT, /* bool, on the command line alone: what it allows is not undone */
+    OPTION_TEXT,    /* char * */
+    OPTION_PATH,    /* char *, of a file: in a run file from that file's folder */
+    OPTION_GUARDS,  /* char *, as guards.h reads it */
+    OPTION_LIST,    /* struct fr_text_list, repeatable */
+    OPTION_NUMBER,  /* int64_t */
     OPTION_NUMBER_OR_AUTO, /* int64_t, -1 = auto */
     OPTION_SIZE,           /* uint64_t, with K, M, G */
     OPTION_CHOICE,         /* int64_t, index into choices */
@@ -34,6 +35,11 @@ extern const struct option_spec option_table[];
 extern const size_t option_count;
 
 const struct option_spec *option_find(const char *name, size_t n, unsigned groups);
+/* It takes no value on the command line. */
+bool option_is_flag(const struct option_spec *o);
+/* FR_EARG for what the environment or a file may not say. */
+fr_status option_refuse_consent(const struct option_spec *o, const char *shown,
+                                struct fr_err *err);
 const struct option_spec *option_find_letter(char letter, unsigned groups);
 /* Options and arguments must be UTF-8: JSON and nvarchar carry nothing else. */
 bool option_is_utf8(const char *text);

@@ -182,8 +182,10 @@ const struct option_spec option_table[] = {
      "text|csv", NULL, "form of the result", false},
     {"outstanding", 0, OPTION_NUMBER, FR_GROUP_IO, AT(outstanding), 1, 1024, NULL, "N",
      "I/Os under way of each thread (default: the matrix's, 8)", false},
-    {"overwrite-contents", 0, OPTION_FLAG, FR_GROUP_IO, AT(overwrite_contents), 0, 0,
-     NULL, NULL, "write to the file or device that is there: what it holds is LOST",
+    {"overwrite-contents", 0, OPTION_CONSENT, FR_GROUP_IO, AT(overwrite_contents), 0, 0,
+     NULL, NULL,
+     "write to the file or device that is there: what it holds is LOST (on the command "
+     "line alone)",
      false},
     {"packet-size", 'a', OPTION_NUMBER, FR_GROUP_CONNECTION, AT(packet_bytes), 512, 32767,
      NULL, "BYTES", "of the network protocol", false},

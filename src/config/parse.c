@@ -36,7 +36,9 @@ static fr_status parse_environment(struct fr_settings *s, unsigned groups,
             continue;
         if (o->kind == OPTION_LIST)
             option_clear_list(s, o);
-        st = option_set(s, o, value, name, err);
+        st = option_refuse_consent(o, name, err);
+        if (st == FR_OK)
+            st = option_set(s, o, value, name, err);
         if (st != FR_OK)
             return st;
         s->given[i] = true;
@@ -102,7 +104,7 @@ static fr_status take(struct argv_parser *p, const struct option_spec *o,
     fr_status st;
 
     p->s->given[o - option_table] = true;
-    if (o->kind == OPTION_FLAG) {
+    if (option_is_flag(o)) {
         if (attached != NULL)
             return option_set(p->s, o, attached, shown, err);
         return option_set(p->s, o, "1", shown, err);
@@ -148,7 +150,7 @@ static fr_status take_short(struct argv_parser *p, const char *arg, struct fr_er
         if (o == NULL)
             return fr_err_set(err, FR_EARG, "unknown option -%c in %s (try --help)", *c,
                               arg);
-        if (o->kind != OPTION_FLAG)
+        if (!option_is_flag(o))
             return take(p, o, c[1] != '\0' ? c + 1 : NULL, shown, err);
         st = take(p, o, NULL, shown, err);
         if (st != FR_OK)
@@ -283,7 +285,7 @@ void fr_settings_print_help(unsigned groups, FILE *out)
         n = o->letter != 0
                 ? snprintf(left, sizeof left, "  -%c, --%s", o->letter, o->name)
                 : snprintf(left, sizeof left, "      --%s", o->name);
-        if (o->kind != OPTION_FLAG && n > 0 && (size_t)n < sizeof left)
+        if (!option_is_flag(o) && n > 0 && (size_t)n < sizeof left)
             snprintf(left + n, sizeof left - (size_t)n, " %s",
                      o->arg != NULL ? o->arg : o->choices);
         if (strlen(left) > 34)

@@ -73,6 +73,8 @@ static const char *misses(const struct option_spec *o, const json_t *v)
     switch (o->kind) {
     case OPTION_FLAG:
         return json_is_boolean(v) ? NULL : "true or false";
+    case OPTION_CONSENT:
+        return NULL; /* whatever it says, it is refused */
     case OPTION_LIST:
         json_array_foreach(v, i, element) if (!json_is_string(element)) return "texts";
         return json_is_array(v) || text != NULL ? NULL : "a text or a list of texts";

@@ -75,6 +75,20 @@ bool fr_settings_is_given(const struct fr_settings *s, const char *name)
     return o != NULL && s->given[o - option_table];
 }
 
+bool option_is_flag(const struct option_spec *o)
+{
+    return o->kind == OPTION_FLAG || o->kind == OPTION_CONSENT;
+}
+
+fr_status option_refuse_consent(const struct option_spec *o, const char *shown,
+                                struct fr_err *err)
+{
+    return o->kind != OPTION_CONSENT
+               ? FR_OK
+               : fr_err_set(err, FR_EARG, "%s: only the command line says so: --%s",
+                            shown, o->name);
+}
+
 const struct option_spec *option_find_letter(char letter, unsigned groups)
 {
     for (size_t i = 0; i < option_count; i++)
@@ -171,6 +185,7 @@ fr_status option_set(struct fr_settings *s, const struct option_spec *o,
                           shown);
     switch (o->kind) {
     case OPTION_FLAG:
+    case OPTION_CONSENT:
         return set_flag(value, field, shown, err);
     case OPTION_GUARDS:
         if (fr_guards_parse(value, &guards, err) != FR_OK)
@@ -256,6 +271,7 @@ static json_t *option_to_json(const struct option_spec *o, const void *field,
                    ? NULL
                    : json_string(
                          choice_word(o, *(const int64_t *)field, word, sizeof word));
+    case OPTION_CONSENT:
     case OPTION_PASSWORD:
         return NULL; /* never leaves the process */
     }
@@ -301,8 +317,10 @@ static fr_status set_json_value(struct fr_settings *s, const struct option_spec 
 fr_status option_set_json(struct fr_settings *s, const struct option_spec *o,
                           json_t *value, const char *shown, struct fr_err *err)
 {
-    fr_status st = FR_OK;
+    fr_status st = option_refuse_consent(o, shown, err);
 
+    if (st != FR_OK)
+        return st;
     if (o->kind == OPTION_LIST)
         option_clear_list(s, o);
     if (o->kind != OPTION_LIST || !json_is_array(value))

@@ -162,6 +162,16 @@ def test_nothing_that_is_there_is_overwritten(r):
         is_untouched()
     run(r, "io", folder, "--matrix", pair(r))
     is_untouched()
+    # the word is said each time: neither the environment nor a file says it
+    args = [os.path.join(BUILD, "fullrack"), "io", mine, "--matrix", pair(r)]
+    env = {k: v for k, v in os.environ.items() if not k.startswith("FULLRACK_")}
+    config = r.file("config.json", '{"overwrite-contents": true}')
+    for more, variables, says in ([], {"FULLRACK_OVERWRITE_CONTENTS": "1"}, "FULLRACK_OVERWRITE_CONTENTS"), (["--config", config], {}, "overwrite-contents"), \
+            ([], {"FULLRACK_CONFIG": config}, "overwrite-contents"):
+        p = subprocess.run(args + more, capture_output=True, text=True, timeout=60, env=dict(env, **variables))
+        equal((p.returncode, p.stdout), (2, ""), p.stderr)
+        check(says + ": only the command line says so: --overwrite-contents" in p.stderr, "said", p.stderr)
+        is_untouched()
     # reading it harms nothing, and it is not removed; nor is it made longer
     doc = json.loads(run(r, "io", mine, "--matrix", reads(r), "--json"))
     equal((doc["is_made"], doc["file_bytes"], doc["fill_s"]), (False, 2 << 20, None), "a file that was there")
