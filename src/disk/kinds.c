@@ -9,51 +9,59 @@ const char *const fr_disk_accesses[2] = {"sequential", "random"};
 static void take_one_operation(struct fr_document *d, json_t *v,
                                const struct fr_json_path *at, void *into)
 {
+    static const struct fr_member_words words = {fr_disk_operations, 2};
     struct fr_disk_kinds *k = into;
     size_t index;
 
-    if (fr_member_word(d, v, at, fr_disk_operations, 2, &index))
+    if (fr_member_word(d, v, at, &words, &index))
         k->operations[index] = true;
 }
 
 static void take_one_access(struct fr_document *d, json_t *v,
                             const struct fr_json_path *at, void *into)
 {
+    static const struct fr_member_words words = {fr_disk_accesses, 2};
     struct fr_disk_kinds *k = into;
     size_t index;
 
-    if (fr_member_word(d, v, at, fr_disk_accesses, 2, &index))
+    if (fr_member_word(d, v, at, &words, &index))
         k->accesses[index] = true;
 }
 
 static void take_one_block(struct fr_document *d, json_t *v,
                            const struct fr_json_path *at, void *into)
 {
+    static const struct fr_member_range range = {
+        FR_DISK_MIN_BLOCK_BYTES, FR_DISK_MIN_BLOCK_BYTES, FR_DISK_MAX_BLOCK_BYTES};
     struct fr_disk_kinds *k = into;
     uint64_t bytes;
 
-    if (k->block_count < FR_DISK_MAX_BLOCKS &&
-        fr_member_size(d, v, at, FR_DISK_MIN_BLOCK_BYTES, FR_DISK_MIN_BLOCK_BYTES,
-                       FR_DISK_MAX_BLOCK_BYTES, &bytes))
+    if (k->block_count < FR_DISK_MAX_BLOCKS && fr_member_size(d, v, at, &range, &bytes))
         k->blocks[k->block_count++] = bytes;
 }
 
 void fr_disk_take_operation(struct fr_document *d, json_t *v,
                             const struct fr_json_path *at, void *into)
 {
-    fr_member_each(d, v, at, 2, take_one_operation, into);
+    static const struct fr_member_list list = {2, take_one_operation};
+
+    fr_member_each(d, v, at, &list, into);
 }
 
 void fr_disk_take_access(struct fr_document *d, json_t *v, const struct fr_json_path *at,
                          void *into)
 {
-    fr_member_each(d, v, at, 2, take_one_access, into);
+    static const struct fr_member_list list = {2, take_one_access};
+
+    fr_member_each(d, v, at, &list, into);
 }
 
 void fr_disk_take_block(struct fr_document *d, json_t *v, const struct fr_json_path *at,
                         void *into)
 {
-    fr_member_each(d, v, at, FR_DISK_MAX_BLOCKS, take_one_block, into);
+    static const struct fr_member_list list = {FR_DISK_MAX_BLOCKS, take_one_block};
+
+    fr_member_each(d, v, at, &list, into);
 }
 
 bool fr_disk_kinds_at(const struct fr_disk_kinds *k, size_t index,

@@ -21,25 +21,28 @@ struct reader {
 static void take_threads(struct fr_document *d, json_t *v, const struct fr_json_path *at,
                          void *into)
 {
+    static const struct fr_member_range range = {1, 1, FR_DISK_MAX_THREADS};
     struct entry *e = into;
 
-    (void)fr_member_whole(d, v, at, 1, FR_DISK_MAX_THREADS, &e->threads);
+    (void)fr_member_whole(d, v, at, &range, &e->threads);
 }
 
 static void take_outstanding(struct fr_document *d, json_t *v,
                              const struct fr_json_path *at, void *into)
 {
+    static const struct fr_member_range range = {1, 1, FR_DISK_MAX_OUTSTANDING};
     struct entry *e = into;
 
-    (void)fr_member_whole(d, v, at, 1, FR_DISK_MAX_OUTSTANDING, &e->outstanding);
+    (void)fr_member_whole(d, v, at, &range, &e->outstanding);
 }
 
 static void take_seconds(struct fr_document *d, json_t *v, const struct fr_json_path *at,
                          void *into)
 {
+    static const struct fr_member_range range = {1, 1, FR_DISK_MAX_SECONDS};
     struct entry *e = into;
 
-    (void)fr_member_whole(d, v, at, 1, FR_DISK_MAX_SECONDS, &e->seconds);
+    (void)fr_member_whole(d, v, at, &range, &e->seconds);
 }
 
 static void take_write_through(struct fr_document *d, json_t *v,
@@ -56,10 +59,11 @@ static void take_write_through(struct fr_document *d, json_t *v,
 static void take_file_size(struct fr_document *d, json_t *v,
                            const struct fr_json_path *at, void *into)
 {
+    static const struct fr_member_range range = {
+        FR_DISK_MIN_FILE_BYTES, FR_DISK_MIN_FILE_BYTES, FR_DISK_MAX_FILE_BYTES};
     struct reader *r = into;
 
-    (void)fr_member_size(d, v, at, FR_DISK_MIN_FILE_BYTES, FR_DISK_MIN_FILE_BYTES,
-                         FR_DISK_MAX_FILE_BYTES, &r->m->file_bytes);
+    (void)fr_member_size(d, v, at, &range, &r->m->file_bytes);
 }
 
 static bool add_run(struct fr_disk_matrix *m, const struct fr_disk_run *run)
@@ -112,11 +116,13 @@ static void take_run(struct fr_document *d, json_t *v, const struct fr_json_path
         {"write-through", false, take_write_through},
         {"description", false, fr_member_remark},
     };
+    static const struct fr_members table = {"a run", members,
+                                            sizeof members / sizeof members[0]};
     struct reader *r = into;
     struct entry e = r->all;
     struct fr_err why;
 
-    fr_members_take(d, v, at, "a run", members, sizeof members / sizeof members[0], &e);
+    fr_members_take(d, v, at, &table, &e);
     if (check_under_way(e.threads, e.outstanding, &why) != FR_OK)
         fr_document_blame(d, at, "%s", why.text);
     cross(d, at, r, &e);
@@ -144,6 +150,9 @@ fr_status fr_disk_matrix_read(struct fr_document *d, struct fr_disk_matrix *out,
         {"description", false, fr_member_remark},
         {"$schema", false, fr_member_remark},
     };
+    static const struct fr_members table = {"a matrix", members,
+                                            sizeof members / sizeof members[0]};
+    static const struct fr_member_list runs_list = {FR_DISK_MAX_RUNS, take_run};
     struct reader r = {
         .all = {.threads = 8, .outstanding = 8, .seconds = 120, .write_through = true},
         .m = out};
@@ -153,10 +162,9 @@ fr_status fr_disk_matrix_read(struct fr_document *d, struct fr_disk_matrix *out,
     *out = (struct fr_disk_matrix){.file_bytes = UINT64_C(20) << 30};
     if (d->root == NULL)
         return FR_OK;
-    fr_members_take(d, d->root, NULL, "a matrix", members,
-                    sizeof members / sizeof members[0], &r);
+    fr_members_take(d, d->root, NULL, &table, &r);
     if (json_is_array(runs))
-        fr_member_each(d, runs, &at, FR_DISK_MAX_RUNS, take_run, &r);
+        fr_member_each(d, runs, &at, &runs_list, &r);
     if (d->mistake_count > 0 || r.no_memory)
         fr_disk_matrix_free(out);
     return r.no_memory ? fr_err_set(err, FR_ENOMEM, "no memory for the matrix") : FR_OK;

@@ -43,8 +43,9 @@ static void take_mb(struct fr_document *d, json_t *v, const struct fr_json_path 
 static void take_within_ms(struct fr_document *d, json_t *v,
                            const struct fr_json_path *at, void *into)
 {
-    (void)fr_member_whole(d, v, at, 1, FR_DISK_BUCKETS - 1,
-                          &((struct entry *)into)->limits.within_ms);
+    static const struct fr_member_range range = {1, 1, FR_DISK_BUCKETS - 1};
+
+    (void)fr_member_whole(d, v, at, &range, &((struct entry *)into)->limits.within_ms);
 }
 
 static void take_within_percent(struct fr_document *d, json_t *v,
@@ -59,8 +60,10 @@ static void take_within(struct fr_document *d, json_t *v, const struct fr_json_p
 {
     static const struct fr_member members[] = {{"ms", true, take_within_ms},
                                                {"percent", true, take_within_percent}};
+    static const struct fr_members table = {"\"within\"", members,
+                                            sizeof members / sizeof members[0]};
 
-    fr_members_take(d, v, at, "\"within\"", members, 2, into);
+    fr_members_take(d, v, at, &table, into);
 }
 
 static bool add_rule(struct fr_disk_target *t, const struct fr_disk_rule *rule)
@@ -88,12 +91,14 @@ static void take_rule(struct fr_document *d, json_t *v, const struct fr_json_pat
         {"within", false, take_within},
         {"description", false, fr_member_remark},
     };
+    static const struct fr_members table = {"a rule", members,
+                                            sizeof members / sizeof members[0]};
     struct reader *r = into;
     struct fr_disk_target *target = &r->t->items[r->t->count - 1];
     struct entry e = {.kinds = {.block_count = 0}};
     struct fr_disk_rule rule;
 
-    fr_members_take(d, v, at, "a rule", members, sizeof members / sizeof members[0], &e);
+    fr_members_take(d, v, at, &table, &e);
     rule = e.limits;
     if (json_is_object(v) && rule.average_ms <= 0 && rule.max_ms <= 0 &&
         rule.ios_per_s <= 0 && rule.mb_per_s <= 0 && rule.within_ms == 0)
@@ -112,6 +117,7 @@ static void take_rule(struct fr_document *d, json_t *v, const struct fr_json_pat
 static void take_target(struct fr_document *d, const char *name, json_t *v,
                         const struct fr_json_path *at, struct reader *r)
 {
+    static const struct fr_member_list rules = {FR_DISK_MAX_RULES, take_rule};
     struct fr_disk_target *grown =
         realloc(r->t->items, (r->t->count + 1) * sizeof *grown);
 
@@ -124,7 +130,7 @@ static void take_target(struct fr_document *d, const char *name, json_t *v,
     if (!json_is_array(v))
         fr_document_blame(d, at, "a target is a list of rules, not %s", fr_json_kind(v));
     else
-        fr_member_each(d, v, at, FR_DISK_MAX_RULES, take_rule, r);
+        fr_member_each(d, v, at, &rules, r);
 }
 
 static void take_targets(struct fr_document *d, json_t *v, const struct fr_json_path *at,
@@ -157,13 +163,14 @@ fr_status fr_disk_targets_read(struct fr_document *d, struct fr_disk_targets *ou
         {"description", false, fr_member_remark},
         {"$schema", false, fr_member_remark},
     };
+    static const struct fr_members table = {"a file of targets", members,
+                                            sizeof members / sizeof members[0]};
     struct reader r = {.t = out};
 
     *out = (struct fr_disk_targets){.count = 0};
     if (d->root == NULL)
         return FR_OK;
-    fr_members_take(d, d->root, NULL, "a file of targets", members,
-                    sizeof members / sizeof members[0], &r);
+    fr_members_take(d, d->root, NULL, &table, &r);
     if (d->mistake_count > 0 || r.no_memory)
         fr_disk_targets_free(out);
     return r.no_memory ? fr_err_set(err, FR_ENOMEM, "no memory for the targets") : FR_OK;
