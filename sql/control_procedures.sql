@@ -580,9 +580,12 @@ CREATE PROCEDURE dbo.sp_end_run
 AS
 BEGIN
     SET NOCOUNT ON;
+    /* one that was drained ended with its last task: its workers' good-byes are no part of it */
     UPDATE dbo.run
     SET state = @state,
-        end_time = SYSUTCDATETIME(),
+        end_time = CASE WHEN @state = 'done'
+                        THEN COALESCE((SELECT MAX(q.end_time) FROM dbo.work_queue AS q WHERE q.run_id = @run_id), SYSUTCDATETIME())
+                        ELSE SYSUTCDATETIME() END,
         start_skew_ms = @start_skew_ms,
         doubled_schedulers = @doubled_schedulers,
         pause_reason = NULL,

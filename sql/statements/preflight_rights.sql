@@ -18,6 +18,7 @@ SELECT
     HAS_PERMS_BY_NAME(@stages, 'OBJECT', 'INSERT') AS may_insert_stages,
     HAS_PERMS_BY_NAME(@stages, 'OBJECT', 'UPDATE') AS may_update_stages,
     CASE WHEN OBJECT_ID(@rejects) IS NULL THEN 0 ELSE 1 END AS rejects_exist,
+    OBJECT_ID(@rejects) AS reject_object,
     (SELECT COUNT(*) FROM sys.columns WHERE object_id = OBJECT_ID(@rejects) AND name IN ('load_id', 'range_start', 'row_number',
      'byte_offset', 'source', 'target_table', 'column_name', 'value', 'reason', 'row_bytes', 'host')) AS reject_columns,
     HAS_PERMS_BY_NAME(@rejects, 'OBJECT', 'SELECT') AS may_select_rejects,

@@ -20,6 +20,7 @@
 #include "report/gather.h"
 #include "report/record.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +41,44 @@ struct replay {
     struct run_job job;
     json_t *sheets; /* owned array: of each run */
 };
+
+/* -- the queue, before --------------------------------------------------------------- */
+
+/* The run takes whatever is ready, and the table is emptied: nobody else may be at work.
+ */
+static fr_status refuse_company(const struct replay *r, struct fr_err *err)
+{
+    struct fr_connector c = {0};
+    struct fr_control *control = NULL;
+    struct fr_sql_one one = {0};
+    char *name = realpath(r->run_file, NULL);
+    fr_status st = open_control(r->settings, &c, &control, err);
+
+    if (st == FR_OK) {
+        /* a run file that is not there is nobody's job */
+        struct fr_sql_param params[] = {fr_sql_in_text("@name", name == NULL ? "-" : name),
+                                        fr_sql_in_text("@server", r->settings->server)};
+
+        st = fr_control_run(control, fr_stmt_replay_look, params, 2, fr_sql_take_one,
+                            &one, err);
+    }
+    if (st == FR_OK && fr_sql_one_i64(&one, 0, 0) > 0)
+        st = fr_err_set(err, FR_EARG,
+                        "%lld tasks of this replay are active: it is under way, or was "
+                        "killed a moment ago (a lease ends after --lease seconds)",
+                        (long long)fr_sql_one_i64(&one, 0, 0));
+    else if (st == FR_OK && fr_sql_one_i64(&one, 1, 0) > 0)
+        st =
+            fr_err_set(err, FR_EARG,
+                       "the queue has %lld tasks of others, which the replay's run would "
+                       "take, or another replay is under way: `fullrack run` or "
+                       "`fullrack cancel` them first",
+                       (long long)fr_sql_one_i64(&one, 1, 0));
+    free(name);
+    fr_control_close(&control);
+    fr_connector_free(&c);
+    return st;
+}
 
 /* -- files and table ----------------------------------------------------------------- */
 
@@ -62,11 +101,7 @@ static fr_status make_files(struct replay *r, struct fr_err *err)
 static fr_status check_table(struct fr_sql *session, struct fr_err *err)
 {
     struct fr_sql_one one = {0};
-    fr_status st =
-        fr_sql_run(session,
-                   "SELECT COUNT(*), SUM(CASE WHEN name LIKE N'l[_]%' THEN 1 ELSE 0 END) "
-                   "FROM sys.columns WHERE object_id = OBJECT_ID(N'" TABLE "')",
-                   fr_sql_take_one, &one, err);
+    fr_status st = fr_sql_run(session, fr_stmt_replay_table, fr_sql_take_one, &one, err);
 
     if (st == FR_OK && (fr_sql_one_i64(&one, 0, 0) != LINEITEM_COLUMN_COUNT ||
                         fr_sql_one_i64(&one, 1, 0) != LINEITEM_COLUMN_COUNT))
@@ -86,10 +121,7 @@ static fr_status make_table(const struct replay *r, struct fr_err *err)
     if (st == FR_OK)
         st = fr_connector_target(&c, NULL, "fullrack replay", &session, err);
     if (st == FR_OK)
-        st = fr_sql_run(session,
-                        "IF OBJECT_ID(N'" TABLE "', N'U') IS NULL CREATE TABLE " TABLE
-                        " (" LINEITEM_COLUMNS ")",
-                        NULL, NULL, err);
+        st = fr_sql_run(session, fr_stmt_replay_make, NULL, NULL, err);
     if (st != FR_OK)
         fr_err_wrap(err, "making the table %s", TABLE);
     else
@@ -99,8 +131,7 @@ static fr_status make_table(const struct replay *r, struct fr_err *err)
     return st;
 }
 
-/* The file, unless it says the same already: a changed one is another job. */
-static fr_status write_run_file(const struct replay *r, struct fr_err *err)
+static json_t *make_run_file(const struct replay *r)
 {
     static const char *const engines[] = {
         [FR_ENGINE_AUTO] = "auto", [FR_ENGINE_BCP] = "bcp", [FR_ENGINE_WIRE] = "wire"};
@@ -110,8 +141,6 @@ static fr_status write_run_file(const struct replay *r, struct fr_err *err)
         json_pack("{s:s, s:o, s:s, s:s, s:b, s:b, s:s, s:b}", "name", TABLE, "files",
                   files, "format", "delimited", "field-terminator", "|", "truncate", 1,
                   "stage", (int)o->stage, "engine", engines[o->engine], "again", 1);
-    json_t *document = json_pack("{s:[o]}", "tables", table);
-    fr_status st = FR_OK;
 
     if (o->hint != NULL)
         json_object_set_new(table, "hint", json_string(o->hint));
@@ -123,9 +152,40 @@ static fr_status write_run_file(const struct replay *r, struct fr_err *err)
         snprintf(name, sizeof name, "lineitem.%" PRIu64 ".tbl", i + 1);
         json_array_append_new(files, json_string(name));
     }
-    if (document == NULL ||
-        json_dump_file(document, r->run_file, JSON_INDENT(1) | JSON_PRESERVE_ORDER) != 0)
-        st = fr_err_set(err, FR_EIO, "%s cannot be written", r->run_file);
+    return json_pack("{s:[o]}", "tables", table);
+}
+
+/* A file of this name that names another table is somebody's own. */
+static bool is_strangers(const json_t *there)
+{
+    const json_t *tables = json_object_get(there, "tables");
+    const char *name =
+        json_string_value(json_object_get(json_array_get(tables, 0), "name"));
+
+    return json_array_size(tables) != 1 || name == NULL || strcmp(name, TABLE) != 0;
+}
+
+/* The same text stays the same job; another one takes its place whole. */
+static fr_status write_run_file(const struct replay *r, struct fr_err *err)
+{
+    json_t *there = lineitem_load_json(r->run_file), *document = make_run_file(r);
+    char part[PATH_BYTES + 8];
+    struct stat s;
+    fr_status st = FR_OK;
+
+    snprintf(part, sizeof part, "%s.new", r->run_file);
+    if (document == NULL)
+        st = fr_err_set(err, FR_ENOMEM, "no memory for a run file");
+    else if (lstat(r->run_file, &s) == 0 && is_strangers(there))
+        st = fr_err_set(err, FR_EARG,
+                        "%s is there already, and no replay made it: name another folder "
+                        "(--dir)",
+                        r->run_file);
+    else if (!json_equal(there, document) &&
+             (json_dump_file(document, part, JSON_INDENT(1) | JSON_PRESERVE_ORDER) != 0 ||
+              rename(part, r->run_file) != 0))
+        st = fr_err_errno(err, FR_EIO, errno, "%s", r->run_file);
+    json_decref(there);
     json_decref(document);
     return st;
 }
@@ -156,7 +216,7 @@ static fr_status queue_files(struct replay *r, struct fr_err *err)
     if (st != FR_OK)
         return st;
     r->settings->job_id = r->job.job_id;
-    return r->job.is_over ? reset_job(r, err) : FR_OK;
+    return r->job.is_known ? reset_job(r, err) : FR_OK;
 }
 
 /* -- the sheet ----------------------------------------------------------------------- */
@@ -271,6 +331,8 @@ static fr_status prepare(struct replay *r, struct fr_err *err)
 
     if (s->rows_per_file == 0)
         s->rows_per_file = DEFAULT_ROWS_PER_FILE;
+    if (st == FR_OK && s->speed_limit_mb > 0 && s->rate > 0)
+        st = fr_err_set(err, FR_EARG, "--speed-limit and --rate say the same: give one");
     if (s->speed_limit_mb > 0)
         s->rate = (uint64_t)s->speed_limit_mb * 1000000;
     r->set =
@@ -283,6 +345,10 @@ static fr_status prepare(struct replay *r, struct fr_err *err)
         return fr_err_set(err, FR_EARG, "--dir: the path is too long");
     free(s->run_file);
     s->run_file = strdup(r->run_file);
+    if (st == FR_OK && s->run_file == NULL)
+        st = fr_err_set(err, FR_ENOMEM, "no memory for a replay");
+    if (st == FR_OK)
+        st = refuse_company(r, err);
     if (st == FR_OK)
         st = make_table(r, err);
     if (st == FR_OK)
@@ -305,7 +371,9 @@ int command_replay(struct fr_settings *s, struct fr_arguments *args, struct fr_e
          st == FR_OK && exit_status == 0 && i < (s->repeat > 0 ? s->repeat : 1); i++) {
         if (i > 0 && !s->json)
             printf("\n");
-        st = run_once(&r, &exit_status, err);
+        st = i > 0 ? refuse_company(&r, err) : FR_OK;
+        if (st == FR_OK)
+            st = run_once(&r, &exit_status, err);
     }
     fr_forkserver_stop(&r.forkserver);
     if (st == FR_OK && s->json) {

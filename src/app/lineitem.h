@@ -13,17 +13,6 @@
 
 enum { LINEITEM_ROW_MAX_BYTES = 256, LINEITEM_COLUMN_COUNT = 16 };
 
-/* Its columns, as CREATE TABLE takes them. */
-#define LINEITEM_COLUMNS                                                                 \
-    "l_orderkey bigint NOT NULL, l_partkey int NOT NULL, l_suppkey int NOT NULL, "       \
-    "l_linenumber int NOT NULL, l_quantity decimal(15,2) NOT NULL, "                     \
-    "l_extendedprice decimal(15,2) NOT NULL, l_discount decimal(15,2) NOT NULL, "        \
-    "l_tax decimal(15,2) NOT NULL, l_returnflag char(1) NOT NULL, "                      \
-    "l_linestatus char(1) NOT NULL, l_shipdate date NOT NULL, "                          \
-    "l_commitdate date NOT NULL, l_receiptdate date NOT NULL, "                          \
-    "l_shipinstruct char(25) NOT NULL, l_shipmode char(10) NOT NULL, "                   \
-    "l_comment varchar(44) NOT NULL"
-
 struct lineitem_generator {
     uint64_t seed;
     uint64_t total_rows;

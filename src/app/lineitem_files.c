@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { FILE_BUFFER_BYTES = 1 << 20, PATH_BYTES = 4096 };
 
@@ -25,13 +26,12 @@ static fr_status path_of(const struct lineitem_set *set, uint64_t file,
 static fr_status write_file(struct lineitem_generator *g, const char *path, uint64_t rows,
                             uint64_t *bytes, struct fr_err *err)
 {
-    static char buffer[FILE_BUFFER_BYTES];
     FILE *f = fopen(path, "we");
     fr_status st = FR_OK;
 
     if (f == NULL)
         return fr_err_errno(err, FR_EIO, errno, "%s", path);
-    setvbuf(f, buffer, _IOFBF, sizeof buffer);
+    (void)setvbuf(f, NULL, _IOFBF, FILE_BUFFER_BYTES);
     for (uint64_t i = 0; st == FR_OK && i < rows; i++) {
         char row[LINEITEM_ROW_MAX_BYTES];
         size_t n = lineitem_next(g, row);
@@ -88,19 +88,26 @@ static json_t *sizes_of(const struct lineitem_set *set, uint64_t *bytes)
     return sizes;
 }
 
-static json_t *note_of(const struct lineitem_set *set, json_t *sizes)
+/* sizes: taken over; NULL where the files are not made yet. */
+static json_t *note_of(const struct lineitem_set *set, uint64_t files, json_t *sizes)
 {
     return json_pack("{s:s, s:I, s:I, s:I, s:o}", "table", "lineitem", "rows",
-                     (json_int_t)set->rows, "files", (json_int_t)set->files, "seed",
-                     (json_int_t)set->seed, "bytes", sizes);
+                     (json_int_t)set->rows, "files", (json_int_t)files, "seed",
+                     (json_int_t)set->seed, "bytes", sizes == NULL ? json_null() : sizes);
 }
 
-static fr_status write_note(const struct lineitem_set *set, const char *path,
-                            struct fr_err *err)
+json_t *lineitem_load_json(const char *path)
 {
-    uint64_t bytes;
-    json_t *note = note_of(set, sizes_of(set, &bytes));
-    fr_status st = note != NULL && json_dump_file(note, path, JSON_COMPACT) == 0
+    struct stat st;
+
+    return lstat(path, &st) == 0 && S_ISREG(st.st_mode) ? json_load_file(path, 0, NULL)
+                                                        : NULL;
+}
+
+static fr_status write_note(const char *path, json_t *note, struct fr_err *err)
+{
+    fr_status st = note == NULL ? fr_err_set(err, FR_ENOMEM, "no memory for a note")
+                   : json_dump_file(note, path, JSON_COMPACT) == 0
                        ? FR_OK
                        : fr_err_errno(err, FR_EIO, errno, "%s", path);
 
@@ -108,24 +115,68 @@ static fr_status write_note(const struct lineitem_set *set, const char *path,
     return st;
 }
 
+/* Files that an earlier call made, or began to make, in the folder. */
+static uint64_t files_noted(const char *note_path)
+{
+    json_t *note = lineitem_load_json(note_path);
+    const char *table = json_string_value(json_object_get(note, "table"));
+    json_int_t files = json_integer_value(json_object_get(note, "files"));
+    bool is_ours = table != NULL && strcmp(table, "lineitem") == 0 && files > 0;
+
+    json_decref(note);
+    return is_ours ? (uint64_t)files : 0;
+}
+
 /* No file of the set's names that somebody else has put there is written over. */
 static fr_status refuse_strangers(const struct lineitem_set *set, const char *note_path,
-                                  struct fr_err *err)
+                                  uint64_t noted, struct fr_err *err)
 {
-    struct stat note, st;
+    struct stat st;
 
-    if (stat(note_path, &note) == 0)
-        return FR_OK;
-    for (uint64_t i = 0; i < set->files; i++) {
+    if (noted == 0 && lstat(note_path, &st) == 0)
+        return fr_err_set(err, FR_EARG,
+                          "%s is there already, and no replay made it: name another "
+                          "folder (--dir)",
+                          note_path);
+    for (uint64_t i = noted; i < set->files; i++) {
         char path[PATH_BYTES];
 
-        if (path_of(set, i + 1, path, NULL) == FR_OK && stat(path, &st) == 0)
+        if (path_of(set, i + 1, path, NULL) == FR_OK && lstat(path, &st) == 0)
             return fr_err_set(err, FR_EARG,
-                              "%s is there already, and %s does not say that it was made "
-                              "for a replay: name another folder (--dir)",
-                              path, note_path);
+                              "%s is there already, and no replay made it: name another "
+                              "folder (--dir)",
+                              path);
     }
     return FR_OK;
+}
+
+/* The note says first which files will be ours, so that a call that is ended half-way
+ * keeps no later one from them. */
+static fr_status make_and_note(const struct lineitem_set *set, const char *note_path,
+                               uint64_t *bytes, struct fr_err *err)
+{
+    uint64_t noted = files_noted(note_path), counted;
+    fr_status st = refuse_strangers(set, note_path, noted, err);
+
+    if (st == FR_OK && mkdir(set->folder, 0777) != 0 && errno != EEXIST)
+        st = fr_err_errno(err, FR_EIO, errno, "%s", set->folder);
+    if (st == FR_OK)
+        st = write_note(note_path,
+                        note_of(set, noted > set->files ? noted : set->files, NULL), err);
+    /* whoever reads them still has the old ones; what a larger set left is no part of
+     * this one */
+    for (uint64_t i = 0; st == FR_OK && i < noted; i++) {
+        char path[PATH_BYTES];
+
+        if (path_of(set, i + 1, path, NULL) == FR_OK)
+            (void)unlink(path);
+    }
+    if (st == FR_OK)
+        st = lineitem_make(set, bytes, err);
+    return st == FR_OK
+               ? write_note(note_path, note_of(set, set->files, sizes_of(set, &counted)),
+                            err)
+               : st;
 }
 
 fr_status lineitem_make_or_reuse(const struct lineitem_set *set, uint64_t *bytes,
@@ -138,15 +189,11 @@ fr_status lineitem_make_or_reuse(const struct lineitem_set *set, uint64_t *bytes
     *reused = false;
     if (st != FR_OK)
         return st;
-    made = json_load_file(path, 0, NULL);
-    wanted = note_of(set, sizes_of(set, bytes));
-    *reused = made != NULL && wanted != NULL && json_equal(made, wanted);
+    made = lineitem_load_json(path);
+    wanted = note_of(set, set->files, sizes_of(set, bytes));
+    *reused = made != NULL && wanted != NULL && json_equal(made, wanted) &&
+              json_is_array(json_object_get(made, "bytes"));
     json_decref(made);
     json_decref(wanted);
-    if (*reused)
-        return FR_OK;
-    st = refuse_strangers(set, path, err);
-    if (st == FR_OK)
-        st = lineitem_make(set, bytes, err);
-    return st == FR_OK ? write_note(set, path, err) : st;
+    return *reused ? FR_OK : make_and_note(set, path, bytes, err);
 }

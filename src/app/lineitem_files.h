@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -24,9 +25,14 @@ fr_status lineitem_make(const struct lineitem_set *set, uint64_t *bytes,
 /*
  * The same, but files that an earlier call made of the same set, and whose sizes are as
  * it left them, are taken as they are (*reused).  What was made stands in
- * folder/lineitem.json.  FR_EARG: the folder has other files of these names.
+ * folder/lineitem.json; files of a larger set that it names are removed.  FR_EARG: the
+ * folder has files of these names that it does not name.
  */
 fr_status lineitem_make_or_reuse(const struct lineitem_set *set, uint64_t *bytes,
                                  bool *reused, struct fr_err *err);
+
+/* The document in a plain file, the caller's; NULL: there is none.  Nothing that may keep
+ * a reader waiting, or that leads elsewhere, is opened. */
+json_t *lineitem_load_json(const char *path);
 
 #endif

@@ -87,10 +87,10 @@ static fr_status find_unfinished(struct queuer *q, const char *name,
 
     if (st == FR_EMPTY)
         return FR_OK;
-    if (st == FR_OK && last.pending == 0 && earlier == RUN_JOB_REPLAY &&
-        last.digest == q->file.digest) {
+    if (st == FR_OK && earlier == RUN_JOB_REPLAY && last.digest == q->file.digest) {
         out->job_id = last.job_id;
-        out->is_over = true;
+        out->is_known = true;
+        return FR_OK;
     }
     if (st != FR_OK || last.pending == 0)
         return st;
@@ -499,7 +499,7 @@ fr_status run_job_queue(struct fr_settings *s, enum run_job_earlier earlier,
         st = open_control(s, &q.connector, &q.control, err);
     if (st == FR_OK)
         st = find_unfinished(&q, name, earlier, out, err);
-    if (st == FR_OK && out->pending == 0 && !out->is_over)
+    if (st == FR_OK && out->pending == 0 && !out->is_known)
         st = queue_file(&q, name, out, added, err);
     /* somebody else was faster */
     if (st == FR_EMPTY)

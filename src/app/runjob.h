@@ -9,14 +9,14 @@
 struct run_job {
     int64_t job_id;  /* 0 = none */
     int64_t pending; /* > 0: nothing was queued, the last job of this file goes on */
-    bool is_over;    /* nothing was queued: the last job of this file may be reset */
+    bool is_known; /* nothing was queued: it is the last job of this file, to be reset */
 };
 
 /* What becomes of a job of the same file that is in the queue. */
 enum run_job_earlier {
     RUN_JOB_REFUSE, /* unless it is over */
     RUN_JOB_GO_ON,  /* one that is not over is gone on with */
-    RUN_JOB_REPLAY  /* the same, and of an unchanged file that is over nothing is queued */
+    RUN_JOB_REPLAY /* of an unchanged file nothing is queued, whatever its job has done */
 };
 
 /*

@@ -13,8 +13,8 @@ static inline bool fr_is_control(unsigned char c)
     return c < 0x20 || c == 0x7F;
 }
 
-/* Ends of lines and tabs are written as blanks, other control characters as '?': the text
- * stays on its line. */
+/* Ends of lines and tabs are written as blanks, other control characters (of UTF-8 those
+ * of C1, too) as '?': the text stays on its line. */
 void fr_put_shown(const char *text, FILE *out);
 
 #endif

@@ -67,7 +67,10 @@ SQL_STATEMENT_FILES = \
 	sql/statements/database_files.sql \
 	sql/statements/server_waits.sql \
 	sql/statements/server_latches.sql \
+	sql/statements/replay_look.sql \
+	sql/statements/replay_make.sql \
 	sql/statements/replay_runs.sql \
+	sql/statements/replay_table.sql \
 	sql/statements/report_run.sql \
 	sql/statements/report_tasks.sql \
 	sql/statements/report_workers.sql \

@@ -41,7 +41,7 @@ struct fr_facts {
     int64_t may_select_marks, may_insert_marks; /* of the truncated tables */
     int64_t may_select_stages, may_insert_stages, may_update_stages; /* --stage */
     int64_t rejects_exist, may_select_rejects, may_insert_rejects;   /* --reject-table */
-    int64_t reject_columns; /* that it has of those that it needs */
+    int64_t reject_object, reject_columns; /* columns: of those that it needs */
     int64_t may_alter_table_schema, may_select_table_schema, may_insert_table_schema;
     int64_t may_create_table, may_alter_schema; /* to make the ledger */
     int64_t may_select_schema, may_insert_schema, may_update_schema; /* and use it */

@@ -52,6 +52,7 @@ static const struct fact {
     NUMBER(may_insert_stages),
     NUMBER(may_update_stages),
     NUMBER(rejects_exist),
+    NUMBER(reject_object),
     NUMBER(reject_columns),
     NUMBER(may_select_rejects),
     NUMBER(may_insert_rejects),

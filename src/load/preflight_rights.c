@@ -155,15 +155,21 @@ bool preflight_find_no_rejects(preflight p, struct fr_finding *f)
 bool preflight_find_reject_shape(preflight p, struct fr_finding *f)
 {
     const struct fr_facts *k = p->facts;
+    const char *table = p->options->reject_table;
 
-    if (p->options->reject_table == NULL || k->rejects_exist <= 0 ||
-        k->reject_columns < 0 || k->reject_columns == FR_REJECT_TABLE_COLUMNS)
+    if (table == NULL || k->rejects_exist <= 0)
+        return false;
+    if (k->reject_object == p->table->object_id) {
+        preflight_say(f->message, "--reject-table %s is the table that is loaded", table);
+        preflight_say(f->cure, "name another");
+        return true;
+    }
+    if (k->reject_columns < 0 || k->reject_columns == FR_REJECT_TABLE_COLUMNS)
         return false;
     preflight_say(f->message,
                   "--reject-table %s is a table of another shape (it has %lld of the %d "
                   "columns that are needed)",
-                  p->options->reject_table, (long long)k->reject_columns,
-                  (int)FR_REJECT_TABLE_COLUMNS);
+                  table, (long long)k->reject_columns, (int)FR_REJECT_TABLE_COLUMNS);
     preflight_say(f->cure,
                   "name one that fullrack has made, or one that is not there yet");
     return true;

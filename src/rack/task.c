@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/num.h"
+#include "base/shown.h"
 #include "db/bcp.h"
 #include "db/dblib.h"
 #include "db/table.h"
@@ -479,28 +480,32 @@ static void say_end(const struct worker *w, const struct fr_task *task,
                     const struct fr_err *why)
 {
     char range[FR_RANGE_TEXT_BYTES];
+    bool is_load = strcmp(task->kind, "load") == 0;
 
     fr_range_text(task->range_start, task->range_end, range);
-    if (why != NULL) {
+    if (why != NULL)
         fr_log(FR_LOG_ERROR, "task %lld (%s%s) %s: %s", (long long)task->task_id,
                task->source, range, state, why->text);
-    } else if (!w->settings->quiet && !w->settings->json &&
-               strcmp(task->kind, "backup") == 0) {
-        printf("task %lld (%s) %s: %s\n", (long long)task->task_id, task->source, state,
-               w->messages);
-        fflush(stdout);
-    } else if (!w->settings->quiet && !w->settings->json &&
-               strcmp(task->kind, "load") != 0) {
-        printf("task %lld (%s of %s) %s: %lld rows %s\n", (long long)task->task_id,
-               task->source, task->table, state, (long long)r->rows,
-               strcmp(task->kind, "query") == 0 ? "changed" : "brought in");
-        fflush(stdout);
-    } else if (!w->settings->quiet && !w->settings->json) {
-        printf("task %lld (%s%s) %s: %lld rows, %lld rejected\n",
-               (long long)task->task_id, task->source, range, state, (long long)r->rows,
-               (long long)r->rejected);
-        fflush(stdout);
+    if (why != NULL || w->settings->quiet || w->settings->json)
+        return;
+    printf("task %lld (", (long long)task->task_id);
+    fr_put_shown(task->source, stdout);
+    if (is_load || strcmp(task->kind, "backup") == 0) {
+        printf("%s", range);
+    } else {
+        printf(" of ");
+        fr_put_shown(task->table, stdout);
     }
+    printf(") %s: ", state);
+    if (strcmp(task->kind, "backup") == 0)
+        fr_put_shown(w->messages, stdout);
+    else if (is_load)
+        printf("%lld rows, %lld rejected", (long long)r->rows, (long long)r->rejected);
+    else
+        printf("%lld rows %s", (long long)r->rows,
+               strcmp(task->kind, "query") == 0 ? "changed" : "brought in");
+    printf("\n");
+    fflush(stdout);
 }
 
 fr_status worker_run_task(struct worker *w, const struct fr_task *given, bool *failed,

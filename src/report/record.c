@@ -6,7 +6,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { COLUMNS = 5 + FR_RECORD_EARLIER, TITLE_BYTES = 32, TOP_WAITS = 5 };
+enum {
+    COLUMNS = 5 + FR_RECORD_EARLIER,
+    TITLE_BYTES = 32,
+    TOP_WAITS = 5,
+    SHEET_PARTS = 6
+};
 
 /* What was published; below 0 = it was not. */
 struct record {
@@ -103,6 +108,17 @@ static json_t *nothing_of(const json_t *earlier)
     return of_earlier(earlier, "", 1, false);
 }
 
+/* Of those that carried a task; without a pin each worker has a lane of its own. */
+static size_t count_schedulers(const json_t *document)
+{
+    const json_t *lane;
+    size_t i, n = 0;
+
+    json_array_foreach(json_object_get(document, "schedulers"), i, lane) n +=
+        fr_report_int(lane, "scheduler_id", -1) >= 0 ? 1 : 0;
+    return n;
+}
+
 static json_t *make_figures(const json_t *document, const json_t *earlier)
 {
     const struct record *a = &records[0], *b = &records[1], *c = &records[2];
@@ -110,7 +126,7 @@ static json_t *make_figures(const json_t *document, const json_t *earlier)
     struct streams s = measure_streams(json_object_get(document, "tasks"));
     double seconds = fr_report_real(run, "seconds", 0);
     double rows_per_s = fr_report_real(run, "rows_per_s", -1);
-    double lanes = (double)json_array_size(json_object_get(document, "schedulers"));
+    double lanes = (double)count_schedulers(document);
     json_t *f = json_array();
 
     add_figure(f, "streams", known_int(run, "workers"),
@@ -188,7 +204,7 @@ json_t *fr_record_sheet(const json_t *document, const json_t *earlier)
     json_object_set_new(sheet, "spread", make_spread(document));
     json_object_set(sheet, "waits", json_object_get(document, "waits"));
     json_object_set(sheet, "bottleneck", json_object_get(document, "bottleneck"));
-    if (json_object_size(sheet) == 6)
+    if (json_object_size(sheet) == SHEET_PARTS)
         return sheet;
     json_decref(sheet);
     return NULL;

@@ -210,6 +210,11 @@ def test_other_tables_are_refused(r):
     check("the table that is loaded" in r.err, "the message", r.err)
     r.sql("CREATE TABLE dbo.rej (load_id uniqueidentifier NOT NULL, row_number int NOT NULL)")
     r.fullrack("load", "dbo.t", path, "-m", "1", "--reject-table", "dbo.rej", exit=2)
+    check("dbo.rej is a table of another shape" in r.err, "the message", r.err)
+    r.sql("DROP TABLE dbo.rej; CREATE TABLE dbo.rej (load_id uniqueidentifier, range_start int, row_number bigint, byte_offset bigint, "
+          "source nvarchar(5), target_table nvarchar(128), column_name nvarchar(128), value nvarchar(3), reason nvarchar(100), "
+          "row_bytes varbinary(max), host nvarchar(128))")
+    r.fullrack("load", "dbo.t", path, "-m", "1", "--reject-table", "dbo.rej", exit=2)
     check("no column range_start of type bigint" in r.err, "the message", r.err)
     equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(0,)], "nothing was loaded")
 

@@ -125,7 +125,7 @@ static const struct {
                        "      AND (@unclaimed = 0 OR epoch = 0);"},
     {"sp_forget_work", "WHERE task_id = @task_id AND load_id = @load_id AND state IN "
                        "('done', 'failed', 'cancelled', 'skipped')\n"},
-    {"sp_get_work", "epoch = q.epoch + 1,"},
+    {"sp_get_work", "epoch = epoch + 1,"},
     {"sp_get_work", "lease_token = NEWID(),"},
     {"sp_reset_work", "lease_token = NULL,"},
 };
