@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MAX_CHOICES = 32, MAX_BUFFERS = 1000000 };
+enum { MAX_CHOICES = 32, MAX_BUFFERS = 1000000, DATABASE_PART_BYTES = 600 };
 
 /* Numbers of an option: one, or with --sweep several. */
 struct choices {
@@ -151,24 +151,40 @@ static fr_status check_options(const struct backups *b, const struct fr_argument
     return FR_OK;
 }
 
+/* What a file's name cannot have on one of the servers' systems is written as %XX, so
+ * that no two databases have files of one name. */
+static void add_database(struct fr_buf *out, const char *database)
+{
+    for (const char *p = database; *p != '\0' && out->len < DATABASE_PART_BYTES; p++) {
+        if ((unsigned char)*p < ' ' || strchr("/\\:*?\"<>|%", *p) != NULL)
+            fr_buf_printf(out, "%%%02X", (unsigned)(unsigned char)*p);
+        else
+            fr_buf_add_byte(out, (unsigned char)*p);
+    }
+}
+
 /* NAME, or the database and the time (of a sweep: without, each writes over the last). */
 static void name_files(struct backups *b, const char *database)
 {
-    time_t now = time(NULL);
+    struct timespec now;
     struct tm tm;
-    char when[32] = "sweep";
+    char when[32] = "";
+    struct fr_buf name;
 
     if (b->s->backup_name != NULL) {
         snprintf(b->name, sizeof b->name, "%s", b->s->backup_name);
         return;
     }
-    if (!b->s->sweep && gmtime_r(&now, &tm) != NULL)
-        strftime(when, sizeof when, "%Y%m%d-%H%M%SZ", &tm);
-    snprintf(b->name, sizeof b->name, "%.600s.%s", database, when);
-    /* what a file's name cannot have on one of the servers' systems */
-    for (char *p = b->name; *p != '\0'; p++)
-        if ((unsigned char)*p < ' ' || strchr("/\\:*?\"<>|", *p) != NULL)
-            *p = '_';
+    fr_buf_init(&name, FR_BACKUP_NAME_BYTES);
+    add_database(&name, database);
+    if (b->s->sweep)
+        fr_buf_add_str(&name, ".sweep");
+    else if (clock_gettime(CLOCK_REALTIME, &now) == 0 &&
+             gmtime_r(&now.tv_sec, &tm) != NULL &&
+             strftime(when, sizeof when, "%Y%m%d-%H%M%S", &tm) > 0)
+        fr_buf_printf(&name, ".%s.%03ldZ", when, now.tv_nsec / 1000000);
+    snprintf(b->name, sizeof b->name, "%s", fr_buf_text(&name));
+    fr_buf_free(&name);
 }
 
 /* ---- one backup ---- */
@@ -276,6 +292,8 @@ static struct fr_backup describe(struct backups *b, const char *database)
         .block_bytes = (int64_t)b->s->block_bytes,
         .compression = (enum fr_backup_compression)b->s->compression,
         .copy_only = b->s->copy_only || b->s->sweep,
+        /* a task may be tried again after its files were written */
+        .keeps_existing = b->s->backup_name == NULL && !b->s->sweep && !b->s->queue,
     };
 }
 

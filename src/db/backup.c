@@ -185,7 +185,8 @@ fr_status fr_backup_sql(const struct fr_backup *b, struct fr_buf *out, struct fr
         return st;
     fr_buf_printf(out, "BACKUP DATABASE %s\nTO ", quoted);
     add_stripes(out, b);
-    fr_buf_add_str(out, "\nWITH FORMAT, INIT, CHECKSUM");
+    fr_buf_add_str(out, b->keeps_existing ? "\nWITH CHECKSUM"
+                                          : "\nWITH FORMAT, INIT, CHECKSUM");
     if (b->copy_only)
         fr_buf_add_str(out, ", COPY_ONLY");
     if (b->compression == FR_BACKUP_COMPRESSED)

@@ -54,6 +54,7 @@ struct fr_backup {
     int64_t buffer_count, transfer_bytes, block_bytes; /* 0 = the server's choice */
     enum fr_backup_compression compression;
     bool copy_only;
+    bool keeps_existing; /* files of these names are not written over */
 };
 /* FR_EARG: a name is too long, or devices of both kinds. */
 fr_status fr_backup_sql(const struct fr_backup *b, struct fr_buf *out,

@@ -29,10 +29,34 @@ static char *new_name(const char *folder)
     return out;
 }
 
+/* fio reads its options as lines of its job files: a comment ends the name, blanks around
+ * it are none of it, and what is left may be another file's. */
+static fr_status check_name(const char *path, const char *name, struct fr_err *err)
+{
+    size_t n = strlen(name);
+
+    for (const char *p = name; *p != '\0'; p++)
+        if ((unsigned char)*p < ' ' || *p == 0x7F || *p == '#' || *p == ';')
+            return fr_err_set(
+                err, FR_EARG,
+                "%s: fio takes no file whose name has a #, a ; or a control "
+                "character: give another name",
+                path);
+    if (n > 0 && (name[0] == ' ' || name[n - 1] == ' '))
+        return fr_err_set(err, FR_EARG,
+                          "%s: fio takes no file whose name begins or ends with a blank: "
+                          "give another name",
+                          path);
+    return FR_OK;
+}
+
 static fr_status split_path(struct fr_test_file *f, struct fr_err *err)
 {
     const char *slash = strrchr(f->path, '/');
+    fr_status st = check_name(f->path, slash == NULL ? f->path : slash + 1, err);
 
+    if (st != FR_OK)
+        return st;
     f->name = strdup(slash == NULL ? f->path : slash + 1);
     f->folder = slash == NULL      ? strdup(".")
                 : slash == f->path ? strdup("/")

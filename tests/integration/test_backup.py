@@ -541,6 +541,14 @@ def test_ended_by_another(r):
     equal(os.listdir(os.path.join(r.data, "spool")), [], "left in the spool folder")
 
 
+def test_the_other_name_is_the_server_s(r):
+    """One stripe's name may not be another's while it is written."""
+    prepare(r)
+    path = os.path.join(FOLDERS[0], "same")
+    refused(r, 3201, "BACKUP DATABASE t TO DISK = N'%s.partial', DISK = N'%s' WITH FORMAT" % (path, path), "end with .partial")
+    equal([n for n in os.listdir(FOLDERS[0]) if n.startswith("same")], [], "files")
+
+
 def test_a_name_that_cannot_be_given(r):
     """The second stripe does not get its name: nothing is taken away, and what is there is whole."""
     prepare(r, 6)

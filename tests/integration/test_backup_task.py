@@ -59,7 +59,7 @@ def test_now(r):
     # of the server's message, whose seconds are cut to thousandths
     rate = g["bytes"] / 1048576
     check(g["seconds"] > 0 and rate / (g["seconds"] + 0.001) - 0.01 <= g["mb_per_s"] <= rate / g["seconds"] + 0.01, "the rate is the server's", g)
-    check(re.fullmatch(r"t\.\d{8}-\d{6}Z", g["name"]), "the name has database and time", g)
+    check(re.fullmatch(r"t\.\d{8}-\d{6}\.\d{3}Z", g["name"]), "the name has database and time", g)
     equal(restored(r, "u", g["name"]), WANT, "what was backed up")
     # a document that cannot be written
     with open("/dev/full", "w") as full:
@@ -68,7 +68,7 @@ def test_now(r):
     # several databases, one with a name that no file can have
     r.sql("CREATE DATABASE [o'd/d]]]", "master")
     got = r.json("backup", "t", "o'd/d]", *to(0), database=None)["backups"]
-    equal([(g["database"], g["name"][:6]) for g in got], [("t", got[0]["name"][:6]), ("o'd/d]", "o'd_d]")], "databases")
+    equal([(g["database"], g["name"][:8]) for g in got], [("t", got[0]["name"][:8]), ("o'd/d]", "o'd%2Fd]")], "databases")
     r.sql("DROP DATABASE [o'd/d]]]", "master")
 
 
@@ -88,6 +88,20 @@ def test_sweep(r):
     got = r.json("backup", "t", *to(0), "--sweep", "--stripes", "1", "--buffer-count", "5,90000", "--max-transfer-size", "1M", exit=1, database=None)
     equal([g["buffer_count"] for g in got["backups"]], [5], "what went")
     check("90000" in r.err and "1 of the backups failed" in r.err, "what did not", r.err)
+
+
+def test_no_two_have_one_name(r):
+    """Names that differ in what a file's name cannot have, and backups of one moment: nothing is written over."""
+    for name in ("x/y", "x_y", "x:y"):
+        r.sql("IF DB_ID(N'%s') IS NULL CREATE DATABASE [%s]" % (name, name), "master")
+    folder = os.path.join(FOLDERS[0], "names")
+    os.makedirs(folder)
+    r.fullrack("backup", "x/y", "x_y", "x:y", "x_y", "--to", folder, "--verify", "-q")
+    names = sorted(os.listdir(folder))
+    equal([n.split(".")[0] for n in names], ["x%2Fy", "x%3Ay", "x_y", "x_y"], "files")
+    for name in names:
+        r.sql("RESTORE VERIFYONLY FROM DISK = N'%s' WITH CHECKSUM" % os.path.join(folder, name), "master")
+    shutil.rmtree(folder)
 
 
 def test_queue(r):

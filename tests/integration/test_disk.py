@@ -351,6 +351,21 @@ def test_nobody_reads(r):
     equal((p.wait(60), os.listdir(folder)), (1, []), err)
 
 
+def test_names_that_fio_would_read_otherwise(r):
+    """Of `db.mdf#test` fio would take db.mdf: such names are refused, and the neighbour stays."""
+    folder = os.path.join(r.dir, "odd")
+    os.makedirs(folder)
+    neighbour = os.path.join(folder, "db.mdf")
+    with open(neighbour, "wb") as f:
+        f.write(b"precious" * 4096)
+    for name in ("db.mdf#test", "db.mdf;test", "db.mdf ", " db.mdf", "db.mdf\n", "db.mdf\t", "#hash", ";semi"):
+        p = subprocess.run([os.path.join(BUILD, "fullrack"), "io", os.path.join(folder, name), "--seconds", "1", "--file-size", "1M"],
+                           capture_output=True, text=True, timeout=60)
+        equal(p.returncode, 2, "exit of %r: %s" % (name, p.stderr))
+        check("fio takes no file whose name" in p.stderr, "message of %r" % name, p.stderr)
+        equal((os.listdir(folder), open(neighbour, "rb").read()), (["db.mdf"], b"precious" * 4096), "folder after %r" % name)
+
+
 def test_targets(r):
     folder = empty_folder(r, "io")
     rule = {"operation": "read", "access": "random", "block": "8K"}

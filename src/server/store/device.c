@@ -126,6 +126,13 @@ static bool open_folder(struct device *d, const struct backup_roots *r, const ch
     return d->dir_fd >= 0 || refuse(d, number, e);
 }
 
+static bool ends_with(const char *text, const char *tail)
+{
+    size_t n = strlen(text), t = strlen(tail);
+
+    return n >= t && strcmp(text + n - t, tail) == 0;
+}
+
 static bool find(struct device *d, const struct backup_roots *r, const char *path,
                  struct sqlerr *e)
 {
@@ -227,6 +234,11 @@ bool device_create(struct device *d, const struct backup_roots *r, const char *p
     char name[DEVICE_NAME_BYTES + 16];
 
     device_init(d);
+    /* else one stripe's name could be another's while it is written */
+    if (ends_with(path, partial_tail))
+        return sqlerr_set(e, 3201, path,
+                          "5(Access is denied: files under way have names that end with "
+                          ".partial)");
     if (!find(d, r, path, e) || !may_overwrite(d, overwrite, e))
         return false;
     partial_name(d, name);
@@ -239,6 +251,7 @@ bool device_create(struct device *d, const struct backup_roots *r, const char *p
     if (overwrite != DEVICE_OVER_ALL && !is_backup(d->fd))
         return sqlerr_set(e, 3241, name);
     d->made = d->partial = true;
+    d->is_new = overwrite == DEVICE_NEW;
     return ftruncate(d->fd, 0) == 0 || refuse(d, errno, e);
 }
 
@@ -247,7 +260,14 @@ bool device_finish(struct device *d, struct sqlerr *e)
     char name[DEVICE_NAME_BYTES + 16];
 
     partial_name(d, name);
-    if (renameat(d->dir_fd, name, d->dir_fd, d->name) != 0)
+    if (d->is_new &&
+        renameat2(d->dir_fd, name, d->dir_fd, d->name, RENAME_NOREPLACE) == 0) {
+        d->partial = false;
+        return true;
+    }
+    /* a file system that cannot tell whether there is one takes the other way */
+    if ((d->is_new && errno != EINVAL && errno != ENOSYS) ||
+        renameat(d->dir_fd, name, d->dir_fd, d->name) != 0)
         return refuse(d, errno, e);
     d->partial = false;
     return true;

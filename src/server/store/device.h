@@ -34,6 +34,7 @@ struct device {
     int dir_fd, fd;
     bool made;    /* by device_create(): ours to take away */
     bool partial; /* it has its other name yet */
+    bool is_new;  /* there must be no such file, also at its end */
 };
 void device_init(struct device *d);
 void device_close(struct device *d);
