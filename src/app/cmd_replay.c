@@ -7,17 +7,17 @@
  * in the folder: `fullrack run --file` does the same without the sheet.
  */
 #include "app/command.h"
+#include "app/document_print.h"
 #include "app/lineitem.h"
 #include "app/lineitem_files.h"
 #include "app/open.h"
 #include "app/preflight.h"
+#include "app/run_document.h"
 #include "app/runjob.h"
-#include "base/num.h"
 #include "db/statements.h"
 #include "rack/coordinator.h"
 #include "rack/forkserver.h"
 #include "report/document.h"
-#include "report/gather.h"
 #include "report/record.h"
 
 #include <errno.h>
@@ -56,8 +56,9 @@ static fr_status refuse_company(const struct replay *r, struct fr_err *err)
 
     if (st == FR_OK) {
         /* a run file that is not there is nobody's job */
-        struct fr_sql_param params[] = {fr_sql_in_text("@name", name == NULL ? "-" : name),
-                                        fr_sql_in_text("@server", r->settings->server)};
+        struct fr_sql_param params[] = {
+            fr_sql_in_text("@name", name == NULL ? "-" : name),
+            fr_sql_in_text("@server", r->settings->server)};
 
         st = fr_control_run(control, fr_stmt_replay_look, params, 2, fr_sql_take_one,
                             &one, err);
@@ -250,13 +251,6 @@ static fr_status take_run(void *ctx, const struct fr_sql_row *row, struct fr_err
     return FR_OK;
 }
 
-static fr_status query_control(void *ctx, const char *sql, struct fr_sql_param *params,
-                               size_t count, fr_sql_row_fn row, void *row_ctx,
-                               struct fr_err *err)
-{
-    return fr_control_run(ctx, sql, params, count, row, row_ctx, err);
-}
-
 static fr_status make_sheet(const struct replay *r, int64_t run_id, json_t **out,
                             struct fr_err *err)
 {
@@ -264,22 +258,20 @@ static fr_status make_sheet(const struct replay *r, int64_t run_id, json_t **out
     struct fr_sql_param params[] = {fr_sql_in_i64("@run_id", run_id)};
     struct fr_connector c = {0};
     struct fr_control *control = NULL;
-    json_t *facts = NULL, *document = NULL;
+    json_t *document = NULL;
     fr_status st = open_control(r->settings, &c, &control, err);
 
     if (st == FR_OK)
-        st = fr_report_gather(query_control, control, run_id, &facts, err);
+        st = run_document(control, run_id, &document, err);
     if (st == FR_OK)
         st = fr_control_run(control, fr_stmt_replay_runs, params, 1, take_run, &earlier,
                             err);
     if (st == FR_OK) {
-        document = fr_report_document(facts);
-        *out = document == NULL ? NULL : fr_record_sheet(document, earlier.runs);
+        *out = fr_record_sheet(document, earlier.runs);
         if (*out == NULL)
             st = fr_err_set(err, FR_ENOMEM, "no memory for a sheet");
     }
     json_decref(document);
-    json_decref(facts);
     json_decref(earlier.runs);
     fr_control_close(&control);
     fr_connector_free(&c);
@@ -308,9 +300,8 @@ static fr_status run_once(struct replay *r, int *exit_status, struct fr_err *err
         fr_err_clear(err);
     if (st == FR_OK && *exit_status != 0)
         fr_result_print(&result, stderr);
-    if (st == FR_OK && *exit_status == 0) {
+    if (st == FR_OK && *exit_status == 0)
         st = make_sheet(r, result.run_id, &sheet, err);
-    }
     if (sheet != NULL && !s->json) {
         printf("run %lld: %" PRIu64 " files of %lld rows, %.1f MB\n\n",
                (long long)result.run_id, r->set.files, (long long)s->rows_per_file,
@@ -376,13 +367,8 @@ int command_replay(struct fr_settings *s, struct fr_arguments *args, struct fr_e
             st = run_once(&r, &exit_status, err);
     }
     fr_forkserver_stop(&r.forkserver);
-    if (st == FR_OK && s->json) {
-        json_t *document = json_pack("{s:O}", "runs", r.sheets);
-
-        json_dumpf(document, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
-        putchar('\n');
-        json_decref(document);
-    }
+    if (st == FR_OK && s->json)
+        st = document_print(json_pack("{s:O}", "runs", r.sheets), err);
     json_decref(r.sheets);
     return st == FR_OK ? exit_status : fr_status_exit(st);
 }

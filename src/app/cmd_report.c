@@ -1,10 +1,10 @@
 /* fullrack report: a run, from the control database, as text, HTML, JSON or CSV. */
 #include "app/command.h"
 #include "app/open.h"
+#include "app/run_document.h"
 #include "base/num.h"
 #include "base/shown.h"
 #include "report/document.h"
-#include "report/gather.h"
 #include "report/grid.h"
 #include "report/html.h"
 
@@ -62,27 +62,6 @@ static const struct fr_grid_column compared_columns[] = {
     {.key = "ratio", .title = "ratio", .decimals = 2},
 };
 #define GRID(columns) columns, sizeof(columns) / sizeof(columns)[0]
-
-static fr_status query_control(void *ctx, const char *sql, struct fr_sql_param *params,
-                               size_t count, fr_sql_row_fn row, void *row_ctx,
-                               struct fr_err *err)
-{
-    return fr_control_run(ctx, sql, params, count, row, row_ctx, err);
-}
-
-static fr_status make_document(struct fr_control *control, int64_t run_id, json_t **out,
-                               struct fr_err *err)
-{
-    json_t *facts = NULL;
-    fr_status st = fr_report_gather(query_control, control, run_id, &facts, err);
-
-    *out = NULL;
-    if (st != FR_OK)
-        return st;
-    *out = fr_report_document(facts);
-    json_decref(facts);
-    return *out != NULL ? FR_OK : fr_err_set(err, FR_ENOMEM, "no memory for a report");
-}
 
 /* Tasks of those numbers. */
 static json_t *chosen_tasks(const json_t *document, const char *key)
@@ -212,9 +191,9 @@ int command_report(struct fr_settings *s, struct fr_arguments *args, struct fr_e
             fr_err_set(err, FR_EARG, "%s is not the number of a run", args->items[0]));
     st = open_control(s, &c, &control, err);
     if (st == FR_OK)
-        st = make_document(control, run_id, &document, err);
+        st = run_document(control, run_id, &document, err);
     if (st == FR_OK && s->compare_run > 0)
-        st = make_document(control, s->compare_run, &earlier, err);
+        st = run_document(control, s->compare_run, &earlier, err);
     if (st == FR_OK && earlier != NULL && fr_report_compare(document, earlier) != 0)
         st = fr_err_set(err, FR_ENOMEM, "no memory for a report");
     if (st == FR_OK)

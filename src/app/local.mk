@@ -11,6 +11,7 @@ fullrack_SOURCES = \
 	src/app/runtables.c src/app/runtables.h \
 	src/app/runjob.c src/app/runjob.h \
 	src/app/preflight.c src/app/preflight_show.c src/app/preflight_file.c src/app/preflight.h src/app/preflight_priv.h \
+	src/app/run_document.c src/app/run_document.h \
 	src/app/watch.c src/app/watch.h \
 	src/app/cmd_add.c \
 	src/app/cmd_backup.c \

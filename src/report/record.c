@@ -170,7 +170,7 @@ static json_t *make_spread(const json_t *document)
 {
     json_t *spread = json_object();
     const json_t *lane;
-    int64_t pinned = 0, unpinned = 0;
+    int64_t unpinned = 0;
     size_t i;
 
     json_array_foreach(json_object_get(document, "schedulers"), i, lane)
@@ -179,11 +179,11 @@ static json_t *make_spread(const json_t *document)
             unpinned += fr_report_int(lane, "tasks", 0);
             continue;
         }
-        pinned++;
         widen(spread, "tasks_least", "tasks_most", fr_report_int(lane, "tasks", 0));
         widen(spread, "busy_ms_least", "busy_ms_most", fr_report_int(lane, "busy_ms", 0));
     }
-    json_object_set_new(spread, "schedulers", json_integer(pinned));
+    json_object_set_new(spread, "schedulers",
+                        json_integer((json_int_t)count_schedulers(document)));
     json_object_set_new(spread, "unpinned_tasks", json_integer(unpinned));
     json_object_set_new(
         spread, "doubled_schedulers",

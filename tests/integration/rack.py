@@ -4,7 +4,7 @@ Each test file is a program: it makes a Rack (own fullrackd on port 0, own tempo
 test_*, prints each failure and 'N passed, N failed', and leaves nothing behind.  FULLRACK_BUILD names the build
 folder (default: the current one).
 """
-import json, os, re, shutil, signal, subprocess, sys, tempfile, time, traceback
+import contextlib, json, os, re, shutil, signal, subprocess, sys, tempfile, time, traceback
 import pymssql
 
 BUILD = os.environ.get("FULLRACK_BUILD", ".")
@@ -197,6 +197,19 @@ def children_of(pid):
 def workers_of(pid):
     """The worker processes of a coordinator: its fork server's children."""
     return [w for server in children_of(pid) for w in children_of(server)]
+
+
+@contextlib.contextmanager
+def folders(prefix, *names):
+    """A temporary folder with these folders in it: (it, their paths); gone at the end."""
+    base = tempfile.mkdtemp(prefix=prefix)
+    try:
+        paths = [os.path.join(base, n) for n in names]
+        for path in paths:
+            os.mkdir(path)
+        yield base, paths
+    finally:
+        shutil.rmtree(base, ignore_errors=True)
 
 
 def main(functions, *options):

@@ -208,11 +208,5 @@ def test_show_sql(r):
 
 
 if __name__ == "__main__":
-    base = tempfile.mkdtemp(prefix="fullrack-test-backup-")
-    try:
-        FOLDERS = [os.path.join(base, n) for n in ("one", "two", "three")]
-        for folder in FOLDERS:
-            os.mkdir(folder)
+    with folders("fullrack-test-backup-", "one", "two", "three") as (base, FOLDERS):
         main(tests_of(sys.modules[__name__]), "--backup-root", base)
-    finally:
-        shutil.rmtree(base, ignore_errors=True)
