@@ -11,7 +11,7 @@ struct command {
     const char *arguments; /* for the usage line */
     const char *summary;
     const char *examples; /* lines for --help, may be NULL */
-    unsigned groups;      /* options it takes */
+    fr_groups groups;     /* options it takes */
     size_t min_arguments, max_arguments;
     /* Returns the command's exit status; err is printed when it is filled (status not
      * FR_OK). */

@@ -22,7 +22,7 @@ struct option_spec {
     const char *name;
     char letter; /* 0 = none */
     enum option_kind kind;
-    unsigned group;
+    fr_groups group;
     size_t field;
     int64_t min, max;
     const char *choices; /* "a|b|c" */
@@ -34,13 +34,13 @@ struct option_spec {
 extern const struct option_spec option_table[];
 extern const size_t option_count;
 
-const struct option_spec *option_find(const char *name, size_t n, unsigned groups);
+const struct option_spec *option_find(const char *name, size_t n, fr_groups groups);
 /* It takes no value on the command line. */
 bool option_is_flag(const struct option_spec *o);
 /* FR_EARG for what the environment or a file may not say. */
 fr_status option_refuse_consent(const struct option_spec *o, const char *shown,
                                 struct fr_err *err);
-const struct option_spec *option_find_letter(char letter, unsigned groups);
+const struct option_spec *option_find_letter(char letter, fr_groups groups);
 /* Options and arguments must be UTF-8: JSON and nvarchar carry nothing else. */
 bool option_is_utf8(const char *text);
 /* Set from text; `shown` is how the user wrote the option, for messages. */
@@ -50,7 +50,7 @@ fr_status option_set(struct fr_settings *s, const struct option_spec *o,
 fr_status option_set_json(struct fr_settings *s, const struct option_spec *o,
                           json_t *value, const char *shown, struct fr_err *err);
 /* The option of these groups whose name is most like this one; NULL = none is. */
-const char *option_nearest(const char *name, size_t n, unsigned groups);
+const char *option_nearest(const char *name, size_t n, fr_groups groups);
 /* Forget a list before a stronger source sets it. */
 void option_clear_list(struct fr_settings *s, const struct option_spec *o);
 

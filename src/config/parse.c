@@ -19,7 +19,7 @@ static void env_name(const char *name, char out[MAX_ENV_NAME_BYTES])
         out[i] = out[i] == '-' ? '_' : (char)toupper((unsigned char)out[i]);
 }
 
-static fr_status parse_environment(struct fr_settings *s, unsigned groups,
+static fr_status parse_environment(struct fr_settings *s, fr_groups groups,
                                    struct fr_err *err)
 {
     for (size_t i = 0; i < option_count; i++) {
@@ -46,7 +46,7 @@ static fr_status parse_environment(struct fr_settings *s, unsigned groups,
     return FR_OK;
 }
 
-static fr_status parse_file(struct fr_settings *s, unsigned groups, const char *path,
+static fr_status parse_file(struct fr_settings *s, fr_groups groups, const char *path,
                             struct fr_err *err)
 {
     json_error_t where;
@@ -64,7 +64,7 @@ static fr_status parse_file(struct fr_settings *s, unsigned groups, const char *
     return FR_OK;
 }
 
-const char *option_nearest(const char *name, size_t n, unsigned groups)
+const char *option_nearest(const char *name, size_t n, fr_groups groups)
 {
     struct fr_nearest nearest;
 
@@ -76,7 +76,7 @@ const char *option_nearest(const char *name, size_t n, unsigned groups)
 }
 
 static fr_status unknown_option(const char *arg, const char *name, size_t n,
-                                unsigned groups, struct fr_err *err)
+                                fr_groups groups, struct fr_err *err)
 {
     const char *best = option_nearest(name, n, groups);
 
@@ -90,7 +90,7 @@ static fr_status unknown_option(const char *arg, const char *name, size_t n,
  * sources said. */
 struct argv_parser {
     struct fr_settings *s;
-    unsigned groups;
+    fr_groups groups;
     int argc;
     char **argv;
     int at;
@@ -247,8 +247,9 @@ fr_status fr_settings_settle(struct fr_settings *s, struct fr_err *err)
     return st == FR_OK ? settle_server(&s->control_server, "--control-server", err) : st;
 }
 
-fr_status fr_settings_parse(struct fr_settings *s, unsigned groups, int argc, char **argv,
-                            struct fr_arguments *positional, struct fr_err *err)
+fr_status fr_settings_parse(struct fr_settings *s, fr_groups groups, int argc,
+                            char **argv, struct fr_arguments *positional,
+                            struct fr_err *err)
 {
     struct argv_parser p = {.s = s, .groups = groups, .argc = argc, .argv = argv};
     const char *config = find_config(argc, argv);
@@ -273,7 +274,7 @@ fr_status fr_settings_parse(struct fr_settings *s, unsigned groups, int argc, ch
     return st;
 }
 
-void fr_settings_print_help(unsigned groups, FILE *out)
+void fr_settings_print_help(fr_groups groups, FILE *out)
 {
     for (size_t i = 0; i < option_count; i++) {
         const struct option_spec *o = &option_table[i];

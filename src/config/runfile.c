@@ -124,8 +124,9 @@ static const struct member *find_member(const struct member *members, const char
     return members->name == NULL ? NULL : members;
 }
 
-static void check_option(struct checker *c, unsigned groups, const struct member *members,
-                         const struct fr_json_path *at, json_t *v, json_t *into)
+static void check_option(struct checker *c, fr_groups groups,
+                         const struct member *members, const struct fr_json_path *at,
+                         json_t *v, json_t *into)
 {
     const struct option_spec *o = option_find(at->key, strlen(at->key), groups);
     const struct option_spec *other = option_find(at->key, strlen(at->key), ~0u);

@@ -59,7 +59,7 @@ void fr_settings_free(struct fr_settings *s)
     fr_settings_init(s);
 }
 
-const struct option_spec *option_find(const char *name, size_t n, unsigned groups)
+const struct option_spec *option_find(const char *name, size_t n, fr_groups groups)
 {
     for (size_t i = 0; i < option_count; i++)
         if ((option_table[i].group & groups) != 0 && strlen(option_table[i].name) == n &&
@@ -89,7 +89,7 @@ fr_status option_refuse_consent(const struct option_spec *o, const char *shown,
                             shown, o->name);
 }
 
-const struct option_spec *option_find_letter(char letter, unsigned groups)
+const struct option_spec *option_find_letter(char letter, fr_groups groups)
 {
     for (size_t i = 0; i < option_count; i++)
         if ((option_table[i].group & groups) != 0 && option_table[i].letter == letter)
@@ -278,7 +278,7 @@ static json_t *option_to_json(const struct option_spec *o, const void *field,
     return NULL;
 }
 
-json_t *fr_settings_to_json(const struct fr_settings *s, unsigned groups)
+json_t *fr_settings_to_json(const struct fr_settings *s, fr_groups groups)
 {
     struct fr_settings defaults;
     json_t *object = json_object();
@@ -330,7 +330,7 @@ fr_status option_set_json(struct fr_settings *s, const struct option_spec *o,
     return st;
 }
 
-static fr_status set_from_json(struct fr_settings *s, unsigned groups, json_t *object,
+static fr_status set_from_json(struct fr_settings *s, fr_groups groups, json_t *object,
                                bool keep_given, const char *where, struct fr_err *err)
 {
     const char *name;
@@ -358,19 +358,19 @@ static fr_status set_from_json(struct fr_settings *s, unsigned groups, json_t *o
     return FR_OK;
 }
 
-fr_status fr_settings_from_json(struct fr_settings *s, unsigned groups, json_t *object,
+fr_status fr_settings_from_json(struct fr_settings *s, fr_groups groups, json_t *object,
                                 const char *where, struct fr_err *err)
 {
     return set_from_json(s, groups, object, false, where, err);
 }
 
-fr_status fr_settings_apply(struct fr_settings *s, unsigned groups, json_t *object,
+fr_status fr_settings_apply(struct fr_settings *s, fr_groups groups, json_t *object,
                             const char *where, struct fr_err *err)
 {
     return set_from_json(s, groups, object, true, where, err);
 }
 
-fr_status fr_settings_copy(const struct fr_settings *s, unsigned groups,
+fr_status fr_settings_copy(const struct fr_settings *s, fr_groups groups,
                            struct fr_settings *out, struct fr_err *err)
 {
     json_t *options = fr_settings_to_json(s, groups);
@@ -385,7 +385,7 @@ fr_status fr_settings_copy(const struct fr_settings *s, unsigned groups,
     return st;
 }
 
-fr_status fr_settings_from_text(struct fr_settings *s, unsigned groups, const char *text,
+fr_status fr_settings_from_text(struct fr_settings *s, fr_groups groups, const char *text,
                                 const char *where, struct fr_err *err)
 {
     json_error_t bad;

@@ -19,7 +19,7 @@ enum fr_pin { FR_PIN_OFF, FR_PIN_PREFER, FR_PIN_REQUIRE };
 enum fr_output { FR_OUTPUT_TEXT, FR_OUTPUT_CSV };
 
 /* At least as many as the option table has rows. */
-enum { FR_MAX_OPTIONS = 192 };
+enum { FR_MAX_OPTIONS = 256 };
 
 struct fr_settings {
     /* which options argv or the environment gave, by their rows of the table: a run file
@@ -125,38 +125,40 @@ void fr_settings_init(struct fr_settings *s);
 void fr_settings_free(struct fr_settings *s);
 
 /* Which commands take an option: a set of these. */
-enum fr_option_group {
-    FR_GROUP_CONNECTION = 1, /* server, user, password, ... */
-    FR_GROUP_CONTROL = 2,    /* control database */
-    FR_GROUP_OUTPUT = 4,     /* --json, -q, -v, --config, --help */
-    FR_GROUP_LOAD = 8,       /* format options: load, add, check */
-    FR_GROUP_QUEUE = 16,     /* add */
-    FR_GROUP_RUN = 32,       /* load, run, worker */
-    FR_GROUP_BACKUP = 64,
-    FR_GROUP_GEN = 128,
-    FR_GROUP_QUERY = 256,
-    FR_GROUP_RESUME = 512,   /* load */
-    FR_GROUP_RACK = 1024,    /* load, run: what a coordinator does with its workers */
-    FR_GROUP_CLAIM = 2048,   /* run, worker: what is claimed in the control database */
-    FR_GROUP_START = 4096,   /* run */
-    FR_GROUP_JOIN = 8192,    /* run, worker */
-    FR_GROUP_LEDGER = 16384, /* init */
-    FR_GROUP_TASKS = 32768,  /* retry, reset, cancel, purge, verify */
-    FR_GROUP_PURGE = 65536,
-    FR_GROUP_WATCH = 131072, /* status */
-    FR_GROUP_SPLIT = 262144, /* load, add */
-    FR_GROUP_CHECK = 524288,
-    FR_GROUP_TASK = 1048576,     /* internal: of one task alone */
-    FR_GROUP_RUN_FILE = 2097152, /* run */
-    FR_GROUP_ADD_FROM = 4194304, /* add */
-    FR_GROUP_DRY_RUN = 8388608,  /* load, run */
-    FR_GROUP_REPLAY = 67108864,
-    FR_GROUP_IO = 33554432,
-    FR_GROUP_WEAR = 16777216,
-    FR_GROUP_REPORT = 134217728,
-    FR_GROUP_SNAPSHOT = 268435456, /* vfs, waits, latches, schedulers */
-    FR_GROUP_TOP = 536870912       /* waits, latches */
-};
+typedef uint64_t fr_groups;
+#define FR_GROUP(bit) (UINT64_C(1) << (bit))
+#define FR_GROUP_CONNECTION FR_GROUP(0) /* server, user, password, ... */
+#define FR_GROUP_CONTROL FR_GROUP(1)    /* control database */
+#define FR_GROUP_OUTPUT FR_GROUP(2)     /* --json, -q, -v, --config, --help */
+#define FR_GROUP_LOAD FR_GROUP(3)       /* format options: load, add, check */
+#define FR_GROUP_QUEUE FR_GROUP(4)      /* add */
+#define FR_GROUP_RUN FR_GROUP(5)        /* load, run, worker */
+#define FR_GROUP_BACKUP FR_GROUP(6)
+#define FR_GROUP_GEN FR_GROUP(7)
+#define FR_GROUP_QUERY FR_GROUP(8)
+#define FR_GROUP_RESUME FR_GROUP(9) /* load */
+/* load, run: what a coordinator does with its workers */
+#define FR_GROUP_RACK FR_GROUP(10)
+/* run, worker: what is claimed in the control database */
+#define FR_GROUP_CLAIM FR_GROUP(11)
+#define FR_GROUP_START FR_GROUP(12)  /* run */
+#define FR_GROUP_JOIN FR_GROUP(13)   /* run, worker */
+#define FR_GROUP_LEDGER FR_GROUP(14) /* init */
+#define FR_GROUP_TASKS FR_GROUP(15)  /* retry, reset, cancel, purge, verify */
+#define FR_GROUP_PURGE FR_GROUP(16)
+#define FR_GROUP_WATCH FR_GROUP(17) /* status */
+#define FR_GROUP_SPLIT FR_GROUP(18) /* load, add */
+#define FR_GROUP_CHECK FR_GROUP(19)
+#define FR_GROUP_TASK FR_GROUP(20)     /* internal: of one task alone */
+#define FR_GROUP_RUN_FILE FR_GROUP(21) /* run */
+#define FR_GROUP_ADD_FROM FR_GROUP(22) /* add */
+#define FR_GROUP_DRY_RUN FR_GROUP(23)  /* load, run */
+#define FR_GROUP_REPLAY FR_GROUP(24)
+#define FR_GROUP_IO FR_GROUP(25)
+#define FR_GROUP_WEAR FR_GROUP(26)
+#define FR_GROUP_REPORT FR_GROUP(27)
+#define FR_GROUP_SNAPSHOT FR_GROUP(28) /* vfs, waits, latches, schedulers */
+#define FR_GROUP_TOP FR_GROUP(29)      /* waits, latches */
 
 struct fr_arguments {
     char **items; /* positional, borrowed from argv */
@@ -168,36 +170,37 @@ struct fr_arguments {
  * program and command). FR_EARG names the option and what it takes.  A password in argv
  * is blanked there.
  */
-fr_status fr_settings_parse(struct fr_settings *s, unsigned groups, int argc, char **argv,
-                            struct fr_arguments *positional, struct fr_err *err);
+fr_status fr_settings_parse(struct fr_settings *s, fr_groups groups, int argc,
+                            char **argv, struct fr_arguments *positional,
+                            struct fr_err *err);
 
 /* By argv or the environment. */
 bool fr_settings_is_given(const struct fr_settings *s, const char *name);
 
 /* The options of the groups that are not at their default (never a password); NULL when
  * memory is short. */
-json_t *fr_settings_to_json(const struct fr_settings *s, unsigned groups);
+json_t *fr_settings_to_json(const struct fr_settings *s, fr_groups groups);
 /* Set options of the given groups from an object; `where` goes into messages. */
-fr_status fr_settings_from_json(struct fr_settings *s, unsigned groups, json_t *object,
+fr_status fr_settings_from_json(struct fr_settings *s, fr_groups groups, json_t *object,
                                 const char *where, struct fr_err *err);
 
 /* As above, but what argv or the environment gave stays. */
-fr_status fr_settings_apply(struct fr_settings *s, unsigned groups, json_t *object,
+fr_status fr_settings_apply(struct fr_settings *s, fr_groups groups, json_t *object,
                             const char *where, struct fr_err *err);
 /* *out, to be freed by the caller: the options of the groups as `s` has them, and which
  * of them were given; no password. */
-fr_status fr_settings_copy(const struct fr_settings *s, unsigned groups,
+fr_status fr_settings_copy(const struct fr_settings *s, fr_groups groups,
                            struct fr_settings *out, struct fr_err *err);
 /* After options came from elsewhere than fr_settings_parse(): servers get the one form
  * that the queue compares, HOST:PORT.  FR_EARG: no port. */
 fr_status fr_settings_settle(struct fr_settings *s, struct fr_err *err);
 
 /* As fr_settings_from_json(), from the text of an object ("" = nothing is set). */
-fr_status fr_settings_from_text(struct fr_settings *s, unsigned groups, const char *text,
+fr_status fr_settings_from_text(struct fr_settings *s, fr_groups groups, const char *text,
                                 const char *where, struct fr_err *err);
 
 /* Print the options of the groups, for --help. */
-void fr_settings_print_help(unsigned groups, FILE *out);
+void fr_settings_print_help(fr_groups groups, FILE *out);
 
 /* FR_EARG when server or login are missing, saying how to give them. */
 fr_status fr_settings_require_target(const struct fr_settings *s, struct fr_err *err);

@@ -197,9 +197,9 @@ static json_t *hello(const struct child *child)
 {
     const struct fr_settings *s = child->c->settings;
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    unsigned groups = FR_GROUP_CONNECTION | FR_GROUP_CONTROL | FR_GROUP_RUN |
-                      FR_GROUP_CLAIM | FR_GROUP_START | FR_GROUP_OUTPUT |
-                      FR_GROUP_LOAD; /* the engine, whose client opens the session */
+    fr_groups groups = FR_GROUP_CONNECTION | FR_GROUP_CONTROL | FR_GROUP_RUN |
+                       FR_GROUP_CLAIM | FR_GROUP_START | FR_GROUP_OUTPUT |
+                       FR_GROUP_LOAD; /* the engine, whose client opens the session */
     json_t *m = json_object();
 
     json_object_set_new(m, "type", json_string("hello"));
