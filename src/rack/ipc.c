@@ -61,6 +61,10 @@ fr_status fr_ipc_receive(int fd, int timeout_ms, json_t **out)
         return FR_EMPTY;
     /* MSG_TRUNC: the message's own length, where the buffer is too short for it */
     n = recv(fd, text, sizeof text, MSG_DONTWAIT | MSG_TRUNC);
+    /* of a peer that went without having read all of ours, unix(7) says so once, in front
+     * of what it sent before: its last words are still there */
+    if (n < 0 && errno == ECONNRESET)
+        n = recv(fd, text, sizeof text, MSG_DONTWAIT | MSG_TRUNC);
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
         return FR_EMPTY;
     if (n <= 0)

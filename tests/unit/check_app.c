@@ -116,6 +116,32 @@ START_TEST(test_ipc)
 }
 END_TEST
 
+/* A worker's end is read also where the coordinator told it something at that moment. */
+START_TEST(test_ipc_last_words)
+{
+    struct fr_err err;
+    json_t *m = NULL;
+    int fds[2];
+
+    ck_assert_int_eq(fr_ipc_pair(fds, &err), FR_OK);
+    ck_assert_int_eq(fr_ipc_send(fds[0], json_pack("{s:s}", "type", "drained"), false),
+                     FR_OK);
+    ck_assert_int_eq(fr_ipc_send(fds[1], json_pack("{s:s}", "type", "result"), false),
+                     FR_OK);
+    ck_assert_int_eq(fr_ipc_send(fds[1], json_pack("{s:s}", "type", "end"), false),
+                     FR_OK);
+    close(fds[1]);
+    ck_assert_int_eq(fr_ipc_receive(fds[0], 0, &m), FR_OK);
+    ck_assert(fr_ipc_is(m, "result"));
+    json_decref(m);
+    ck_assert_int_eq(fr_ipc_receive(fds[0], 0, &m), FR_OK);
+    ck_assert(fr_ipc_is(m, "end"));
+    json_decref(m);
+    ck_assert_int_eq(fr_ipc_receive(fds[0], 0, &m), FR_EOF);
+    close(fds[0]);
+}
+END_TEST
+
 START_TEST(test_ipc_refuses_nonsense)
 {
     struct fr_err err;
@@ -179,6 +205,7 @@ int main(void)
     tcase_add_test(tc, test_lineitem_rules);
     tcase_add_test(tc, test_lineitem_is_deterministic);
     tcase_add_test(tc, test_ipc);
+    tcase_add_test(tc, test_ipc_last_words);
     tcase_add_test(tc, test_summary_of_what_went_in_clear);
     tcase_add_test(tc, test_ipc_refuses_nonsense);
     suite_add_tcase(s, tc);
