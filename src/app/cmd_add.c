@@ -1,6 +1,7 @@
 /* fullrack add: queue one task per source, all of them or none; or the tables of a run
  * file. */
 #include "app/command.h"
+#include "app/document_print.h"
 #include "app/enqueue.h"
 #include "app/open.h"
 #include "app/runjob.h"
@@ -110,8 +111,8 @@ static fr_status add_table(struct fr_settings *s, const struct fr_arguments *arg
     return st;
 }
 
-static void print_added(const struct fr_settings *s, const struct run_job *job,
-                        json_t *added)
+static fr_status print_added(const struct fr_settings *s, const struct run_job *job,
+                             json_t *added, struct fr_err *err)
 {
     size_t n = json_array_size(added);
 
@@ -120,16 +121,16 @@ static void print_added(const struct fr_settings *s, const struct run_job *job,
 
         if (job->job_id > 0)
             json_object_set_new(doc, "job_id", json_integer(job->job_id));
-        json_dumpf(doc, stdout, JSON_INDENT(1));
-        putchar('\n');
-        json_decref(doc);
-    } else if (!s->quiet && n > 0) {
+        return document_print(doc, err);
+    }
+    if (!s->quiet && n > 0) {
         printf("%zu task%s queued", n, n == 1 ? "" : "s");
         if (job->job_id > 0)
             printf(" as job %lld", (long long)job->job_id);
         putchar('\n');
         fr_result_print_formats(added, stdout);
     }
+    return FR_OK;
 }
 
 int command_add(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err)
@@ -150,7 +151,7 @@ int command_add(struct fr_settings *s, struct fr_arguments *args, struct fr_err 
     else
         st = add_table(s, args, &job, added, err);
     if (st == FR_OK)
-        print_added(s, &job, added);
+        st = print_added(s, &job, added, err);
     json_decref(added);
     return fr_status_exit(st);
 }

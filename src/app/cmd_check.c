@@ -2,6 +2,7 @@
 #include "app/check.h"
 #include "app/command.h"
 #include "app/cut.h"
+#include "app/document_print.h"
 #include "app/open.h"
 #include "app/sources.h"
 #include "base/log.h"
@@ -250,16 +251,14 @@ static void print_columns(const struct run *run)
     }
 }
 
-static void print_json(const struct run *run)
+static fr_status print_json(const struct run *run, struct fr_err *err)
 {
     json_t *doc = json_pack(
         "{s:o, s:I, s:I, s:I, s:O, s:o}", "table", fr_ipc_string(run->to->table->display),
         "rows", (json_int_t)run->rows, "rejected", (json_int_t)run->rejected, "skipped",
         (json_int_t)run->skipped, "files", run->files, "columns", columns_json(run));
 
-    json_dumpf(doc, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
-    putchar('\n');
-    json_decref(doc);
+    return document_print(doc, err);
 }
 
 /* The exit status. */
@@ -277,7 +276,7 @@ static int check_files(struct fr_settings *s, const struct target *to,
     for (size_t i = 0; st == FR_OK && i < cut->count; i++)
         st = check_file(&run, &cut->parts[i], err);
     if (st == FR_OK && s->json)
-        print_json(&run);
+        st = print_json(&run, err);
     if (st == FR_OK && !s->json && !s->quiet) {
         fr_result_print_formats(run.files, stdout);
         print_columns(&run);

@@ -1,13 +1,15 @@
 /* fullrack config: check a configuration or run file, and name every mistake with its
  * place.  No server is asked. */
 #include "app/command.h"
+#include "app/document_print.h"
 #include "app/runtables.h"
 
 #include <stdio.h>
 
-static void print_mistakes(struct fr_document *d, bool as_json)
+static fr_status print_mistakes(struct fr_document *d, bool as_json, struct fr_err *err)
 {
     json_t *list = json_array();
+    fr_status st = FR_OK;
 
     fr_document_sort_mistakes(d);
     for (size_t i = 0; i < d->mistake_count; i++) {
@@ -21,15 +23,11 @@ static void print_mistakes(struct fr_document *d, bool as_json)
         else
             printf("%s:%zu:%zu: %s\n", d->path, m->line, m->column, text);
     }
-    if (as_json) {
-        json_t *doc =
-            json_pack("{s:b, s:O}", "ok", d->mistake_count == 0, "mistakes", list);
-
-        json_dumpf(doc, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
-        putchar('\n');
-        json_decref(doc);
-    }
+    if (as_json)
+        st = document_print(
+            json_pack("{s:b, s:O}", "ok", d->mistake_count == 0, "mistakes", list), err);
     json_decref(list);
+    return st;
 }
 
 static fr_status check_run_file(const char *path, struct fr_run_file *f,
@@ -60,7 +58,7 @@ int command_config(struct fr_settings *s, struct fr_arguments *args, struct fr_e
     }
     mistakes = checked->mistake_count;
     if (st == FR_OK)
-        print_mistakes(checked, s->json);
+        st = print_mistakes(checked, s->json, err);
     if (st == FR_OK && mistakes == 0 && !s->json && !s->quiet)
         printf("ok\n");
     fr_run_file_free(&f);

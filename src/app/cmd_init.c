@@ -1,6 +1,7 @@
 /* fullrack init: create or upgrade the control database, the schedulers' rows, and the
  * target's ledger. */
 #include "app/command.h"
+#include "app/document_print.h"
 #include "app/open.h"
 #include "db/statements.h"
 #include "db/table.h"
@@ -120,13 +121,10 @@ int command_init(struct fr_settings *s, struct fr_arguments *args, struct fr_err
     if (st == FR_OK)
         st = fr_control_fill_schedulers(control, list.ids, list.count, &total, err);
     if (st == FR_OK && s->json) {
-        json_t *doc = json_pack("{s:s, s:I, s:b}", "control_database",
-                                fr_settings_control_database(s), "schedulers",
-                                (json_int_t)total, "grants", (int)granted);
-
-        json_dumpf(doc, stdout, JSON_INDENT(1));
-        putchar('\n');
-        json_decref(doc);
+        st = document_print(json_pack("{s:s, s:I, s:b}", "control_database",
+                                      fr_settings_control_database(s), "schedulers",
+                                      (json_int_t)total, "grants", (int)granted),
+                            err);
     } else if (st == FR_OK && !s->quiet)
         printf("control database %s is ready; %lld scheduler%s may carry a load%s\n",
                fr_settings_control_database(s), (long long)total, total == 1 ? "" : "s",

@@ -208,7 +208,7 @@ static fr_status preflight(const struct fr_settings *s, const struct fr_rack_loa
     if (st == FR_OK)
         st = preflight_look(&c, &target, 1, mode, &found, err);
     if (st == FR_OK && s->dry_run)
-        *exit_status = preflight_report(&found, s);
+        st = preflight_report(&found, s, exit_status, err);
     else if (st == FR_OK)
         st = preflight_begin(&found, mode, err);
     preflight_free(&found);

@@ -1,5 +1,6 @@
 /* fullrack query: one statement, its rows as text, CSV or JSON. */
 #include "app/command.h"
+#include "app/document_print.h"
 #include "app/open.h"
 
 #include <errno.h>
@@ -106,7 +107,7 @@ static fr_status take_row(void *ctx, const struct fr_sql_row *row, struct fr_err
 }
 
 /* {columns, rows} of the first result; more_results: those of the others. */
-static void print_json(json_t *list)
+static fr_status print_json(json_t *list, struct fr_err *err)
 {
     json_t *doc = json_array_size(list) == 0
                       ? json_pack("{s:[], s:[]}", "columns", "rows")
@@ -119,9 +120,7 @@ static void print_json(json_t *list)
             json_array_append(more, json_array_get(list, i));
         json_object_set_new(doc, "more_results", more);
     }
-    json_dumpf(doc, stdout, JSON_INDENT(1));
-    putchar('\n');
-    json_decref(doc);
+    return document_print(doc, err);
 }
 
 /* The statement: as given, or of a file or standard input; the caller's to free. */
@@ -180,7 +179,7 @@ int command_query(struct fr_settings *s, struct fr_arguments *args, struct fr_er
     fr_connector_free(&c);
     free(statement);
     if (st == FR_OK && s->json)
-        print_json(p.list);
+        st = print_json(p.list, err);
     json_decref(p.list);
     return fr_status_exit(st);
 }

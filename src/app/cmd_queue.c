@@ -6,6 +6,7 @@
  * that cannot be reached therefore means that nothing is changed.
  */
 #include "app/command.h"
+#include "app/document_print.h"
 #include "app/open.h"
 #include "base/log.h"
 #include "base/num.h"
@@ -36,15 +37,13 @@ static fr_status open_admin(struct fr_settings *s, struct admin *a, struct fr_er
     return open_control(s, &a->connector, &a->control, err);
 }
 
-static int close_admin(struct admin *a, const char *what, fr_status st)
+static int close_admin(struct admin *a, const char *what, fr_status st,
+                       struct fr_err *err)
 {
     if (a->settings->json && st == FR_OK) {
-        json_t *doc =
-            json_pack("{s:I, s:O}", "changed", (json_int_t)a->changed, "tasks", a->done);
-
-        json_dumpf(doc, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
-        putchar('\n');
-        json_decref(doc);
+        st = document_print(
+            json_pack("{s:I, s:O}", "changed", (json_int_t)a->changed, "tasks", a->done),
+            err);
     } else if (!a->settings->quiet && (st == FR_OK || a->changed > 0)) {
         printf("%lld task%s %s\n", (long long)a->changed, a->changed == 1 ? "" : "s",
                what);
@@ -225,7 +224,7 @@ int command_retry(struct fr_settings *s, struct fr_arguments *args, struct fr_er
         if (st == FR_OK && changed > 0)
             note(&a, t, t->rows > 0 ? t->rows : 0);
     }
-    return close_admin(&a, "ready again", st);
+    return close_admin(&a, "ready again", st, err);
 }
 
 /* -- reset ----------------------------------------------------------------------------
@@ -323,7 +322,7 @@ int command_reset(struct fr_settings *s, struct fr_arguments *args, struct fr_er
         }
     }
     fr_admin_list_free(&all);
-    return close_admin(&a, "reset", st);
+    return close_admin(&a, "reset", st, err);
 }
 
 /* -- cancel ---------------------------------------------------------------------------
@@ -372,7 +371,7 @@ int command_cancel(struct fr_settings *s, struct fr_arguments *args, struct fr_e
                    "cancelled",
                    (long long)t->task_id);
     }
-    return close_admin(&a, "cancelled", st);
+    return close_admin(&a, "cancelled", st, err);
 }
 
 /* -- purge ----------------------------------------------------------------------------
@@ -424,5 +423,5 @@ int command_purge(struct fr_settings *s, struct fr_arguments *args, struct fr_er
     }
     if (st == FR_OK && args->count == 0)
         st = fr_admin_forget_runs(a.control, days, &forgotten, err);
-    return close_admin(&a, "forgotten", st);
+    return close_admin(&a, "forgotten", st, err);
 }

@@ -1,5 +1,6 @@
 /* fullrack report: a run, from the control database, as text, HTML, JSON or CSV. */
 #include "app/command.h"
+#include "app/document_print.h"
 #include "app/open.h"
 #include "app/run_document.h"
 #include "base/num.h"
@@ -153,7 +154,7 @@ static void print_text(const json_t *document)
     }
 }
 
-static fr_status print_document(const struct fr_settings *s, const json_t *document,
+static fr_status print_document(const struct fr_settings *s, json_t *document,
                                 struct fr_err *err)
 {
     fr_status st = FR_OK;
@@ -163,9 +164,9 @@ static fr_status print_document(const struct fr_settings *s, const json_t *docum
     if (st != FR_OK)
         return st;
     if (s->json) {
-        json_dumpf(document, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
-        putchar('\n');
-    } else if (s->csv) {
+        return document_print(json_incref(document), err);
+    }
+    if (s->csv) {
         fr_grid_print_csv(GRID(task_columns), json_object_get(document, "tasks"), true,
                           stdout);
     } else if (s->html_file == NULL) {

@@ -1,5 +1,6 @@
 /* fullrack status: the queue, the schedulers, the workers. */
 #include "app/command.h"
+#include "app/document_print.h"
 #include "app/open.h"
 #include "app/watch.h"
 #include "base/clock.h"
@@ -139,10 +140,8 @@ static fr_status show(struct fr_settings *s, struct fr_control *control,
             print_table(&sections[i], rows);
         json_object_set_new(doc, sections[i].key, rows);
     }
-    if (st == FR_OK && s->json) {
-        json_dumpf(doc, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
-        putchar('\n');
-    }
+    if (st == FR_OK && s->json)
+        return document_print(doc, err);
     json_decref(doc);
     return st;
 }

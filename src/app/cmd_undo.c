@@ -6,6 +6,7 @@
  * then in the queue; a command that broke off is given once more.
  */
 #include "app/command.h"
+#include "app/document_print.h"
 #include "app/open.h"
 #include "base/log.h"
 #include "base/num.h"
@@ -163,20 +164,19 @@ static bool only_brought_in(const struct undoing *x)
     return bring_ins > 0;
 }
 
-static void print_undone(const struct undoing *x)
+static fr_status print_undone(const struct undoing *x, struct fr_err *err)
 {
     char rows[32];
 
     if (x->settings->json) {
-        json_t *doc = json_pack("{s:I, s:I, s:O}", "changed", (json_int_t)x->changed,
-                                "rows_taken_out", (json_int_t)x->rows, "tasks", x->done);
-
-        json_dumpf(doc, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
-        putchar('\n');
-        json_decref(doc);
-    } else if (x->settings->quiet) {
-        return;
-    } else if (x->changed == 0) {
+        return document_print(json_pack("{s:I, s:I, s:O}", "changed",
+                                        (json_int_t)x->changed, "rows_taken_out",
+                                        (json_int_t)x->rows, "tasks", x->done),
+                              err);
+    }
+    if (x->settings->quiet)
+        return FR_OK;
+    if (x->changed == 0) {
         printf("there is nothing to undo in run %lld%s\n", (long long)x->run_id,
                only_brought_in(x) ? ": it brought in what an earlier run loaded; undo of "
                                     "that one takes the rows out"
@@ -188,6 +188,7 @@ static void print_undone(const struct undoing *x)
             fr_num_grouped((uint64_t)x->rows, rows, sizeof rows),
             x->rows == 1 ? "" : "s");
     }
+    return FR_OK;
 }
 
 static void warn_of_phases(const struct undoing *x)
@@ -237,8 +238,10 @@ int command_undo(struct fr_settings *s, struct fr_arguments *args, struct fr_err
     if (st == FR_OK)
         st = undo_all(&x, err);
     warn_of_phases(&x);
-    if (st == FR_OK || x.changed > 0)
-        print_undone(&x);
+    if (st == FR_OK)
+        st = print_undone(&x, err);
+    else if (x.changed > 0)
+        (void)print_undone(&x, NULL); /* err says what came then */
     json_decref(x.done);
     fr_admin_list_free(&x.tasks);
     fr_sql_close(&x.target.session);

@@ -6,6 +6,7 @@
  * not come through fullrack) is a note.
  */
 #include "app/command.h"
+#include "app/document_print.h"
 #include "app/open.h"
 #include "base/shown.h"
 #include "control/admin.h"
@@ -402,26 +403,24 @@ static void print_lines(const json_t *lines, const char *front)
     }
 }
 
-static void print_verdict(const struct verify *v)
+static fr_status print_verdict(const struct verify *v, struct fr_err *err)
 {
     if (v->settings->json) {
-        json_t *doc = json_pack("{s:I, s:I, s:O, s:O}", "tasks", (json_int_t)v->tasks,
-                                "tables", (json_int_t)v->tables, "differences",
-                                v->differences, "notes", v->notes);
-
-        json_dumpf(doc, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
-        putchar('\n');
-        json_decref(doc);
-        return;
+        return document_print(json_pack("{s:I, s:I, s:O, s:O}", "tasks",
+                                        (json_int_t)v->tasks, "tables",
+                                        (json_int_t)v->tables, "differences",
+                                        v->differences, "notes", v->notes),
+                              err);
     }
     print_lines(v->differences, "");
     if (v->settings->quiet)
-        return;
+        return FR_OK;
     print_lines(v->notes, "note: ");
     printf("%lld task%s, %lld table%s: %zu difference%s\n", (long long)v->tasks,
            v->tasks == 1 ? "" : "s", (long long)v->tables, v->tables == 1 ? "" : "s",
            json_array_size(v->differences),
            json_array_size(v->differences) == 1 ? "" : "s");
+    return FR_OK;
 }
 
 int command_verify(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err)
@@ -435,7 +434,7 @@ int command_verify(struct fr_settings *s, struct fr_arguments *args, struct fr_e
     if (st == FR_OK)
         st = verify_all(&v, err);
     if (st == FR_OK)
-        print_verdict(&v);
+        st = print_verdict(&v, err);
     if (st == FR_OK)
         fr_err_clear(err);
     differs = json_array_size(v.differences) > 0;

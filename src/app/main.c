@@ -183,7 +183,7 @@ static int run_command(const struct command *c, int argc, char **argv)
     }
     if (err.status != FR_OK && exit_status != 0)
         fr_log(FR_LOG_ERROR, "%s", err.text);
-    if (fflush(stdout) != 0 && exit_status == 0) {
+    if ((fflush(stdout) != 0 || ferror(stdout)) && exit_status == 0) {
         fr_log(FR_LOG_ERROR, "standard output cannot be written");
         exit_status = 1;
     }

@@ -406,7 +406,7 @@ fr_status preflight_queue(const struct fr_connector *c, struct fr_control *contr
     if (st == FR_OK)
         st = preflight_look(c, q.targets, merge_targets(&q), mode, &found, err);
     if (st == FR_OK && mode == PREFLIGHT_DRY_RUN)
-        *exit_status = preflight_report(&found, c->settings);
+        st = preflight_report(&found, c->settings, exit_status, err);
     else if (st == FR_OK)
         st = preflight_begin(&found, mode, err);
     preflight_free(&found);

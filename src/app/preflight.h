@@ -56,8 +56,10 @@ fr_status preflight_look(const struct fr_connector *c,
 void preflight_free(struct preflight *p);
 size_t preflight_count(const struct preflight *p, enum fr_severity severity);
 
-/* --dry-run: all of it, as lines or as one document; the command's exit status. */
-int preflight_report(const struct preflight *p, const struct fr_settings *s);
+/* --dry-run: all of it, as lines or as one document; *exit_status is the
+ * command's.  FR_EIO: it could not be written. */
+fr_status preflight_report(const struct preflight *p, const struct fr_settings *s,
+                           int *exit_status, struct fr_err *err);
 /*
  * In front of a load: warnings are logged once each.  FR_EARG: nothing could be loaded
  * for want of rights, which were logged as errors; what else is wrong with a table its

@@ -1,4 +1,5 @@
 /* What a preflight found: --dry-run's report, and the warnings in front of a load. */
+#include "app/document_print.h"
 #include "app/preflight.h"
 
 #include "base/log.h"
@@ -52,7 +53,7 @@ static json_t *json_of(const struct preflight_found *f)
                      json_of_findings(f));
 }
 
-static void print_json(const struct preflight *p)
+static fr_status print_json(const struct preflight *p, struct fr_err *err)
 {
     json_t *tables = json_array(), *doc;
 
@@ -61,9 +62,7 @@ static void print_json(const struct preflight *p)
     doc = json_pack("{s:o, s:I, s:I}", "tables", tables, "errors",
                     (json_int_t)preflight_count(p, FR_FINDING_ERROR), "warnings",
                     (json_int_t)preflight_count(p, FR_FINDING_WARNING));
-    json_dumpf(doc, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
-    putchar('\n');
-    json_decref(doc);
+    return document_print(doc, err);
 }
 
 static const char *plural(size_t n)
@@ -97,13 +96,14 @@ static void print_text(const struct preflight *p, bool quiet)
                plural(p->count), errors, plural(errors), warnings, plural(warnings));
 }
 
-int preflight_report(const struct preflight *p, const struct fr_settings *s)
+fr_status preflight_report(const struct preflight *p, const struct fr_settings *s,
+                           int *exit_status, struct fr_err *err)
 {
+    *exit_status = preflight_count(p, FR_FINDING_ERROR) > 0 ? 2 : 0;
     if (s->json)
-        print_json(p);
-    else
-        print_text(p, s->quiet);
-    return preflight_count(p, FR_FINDING_ERROR) > 0 ? 2 : 0;
+        return print_json(p, err);
+    print_text(p, s->quiet);
+    return FR_OK;
 }
 
 /* -- in front of a load -------------------------------------------------------------- */

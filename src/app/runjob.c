@@ -459,7 +459,7 @@ static fr_status look_at_file(struct queuer *q, int *exit_status, struct fr_err 
     }
     st = preflight_look(&q->connector, targets, n, PREFLIGHT_DRY_RUN, &found, err);
     if (st == FR_OK)
-        *exit_status = preflight_report(&found, q->settings);
+        st = preflight_report(&found, q->settings, exit_status, err);
     preflight_free(&found);
     free(targets);
     return st;

@@ -1,5 +1,6 @@
 /* fullrack check --suggest-table: a CREATE TABLE that files load into. */
 #include "app/check.h"
+#include "app/document_print.h"
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/num.h"
@@ -208,7 +209,8 @@ static void print_text(const struct suggestion *g, const struct fr_buf *sql)
     putchar('\n');
 }
 
-static void print_json(const struct suggestion *g, const struct fr_buf *sql)
+static fr_status print_json(const struct suggestion *g, const struct fr_buf *sql,
+                            struct fr_err *err)
 {
     json_t *columns = json_array(), *doc;
 
@@ -227,9 +229,7 @@ static void print_json(const struct suggestion *g, const struct fr_buf *sql)
                     (json_int_t)g->rows, "rejected", (json_int_t)g->rejected, "files",
                     json_integer((json_int_t)g->list->count), "options",
                     g->options[0] == '\0' ? json_null() : fr_ipc_string(g->options));
-    json_dumpf(doc, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
-    putchar('\n');
-    json_decref(doc);
+    return document_print(doc, err);
 }
 
 int check_suggest(struct fr_settings *s, const char *name, const struct sources *list,
@@ -254,7 +254,7 @@ int check_suggest(struct fr_settings *s, const char *name, const struct sources 
     if (st == FR_OK)
         st = write_table(&g, name, &sql, err);
     if (st == FR_OK && s->json)
-        print_json(&g, &sql);
+        st = print_json(&g, &sql, err);
     else if (st == FR_OK)
         print_text(&g, &sql);
     if (st == FR_OK && g.rejected > 0)

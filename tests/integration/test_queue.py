@@ -644,6 +644,24 @@ def test_result_that_cannot_be_written(rack):
     equal(count(rack), (3, 3), "the rows are loaded all the same")
 
 
+def test_documents_that_cannot_be_written(rack):
+    """Of every command: what it did stays done, and that nobody could read of it is said, as text and as JSON."""
+    fresh(rack)
+    f, config = rack.file("d.tsv", rows_of(3)), rack.file("c.json", "{}")
+    rack.fullrack("load", "-q", "dbo.t", f)
+    for args in (("status",), ("query", "SELECT 1 AS a"), ("check", "dbo.t", f), ("check", "--suggest-table", "dbo.n", f), ("config", config),
+                              ("add", "dbo.t", f), ("cancel", "--all"), ("reset", "--all"), ("run", "--workers", "1"), ("verify",), ("report", "1"),
+                              ("load", "--dry-run", "dbo.t", f), ("schedulers",), ("init",), ("retry", "--all"), ("purge", "--all")):
+        for as_json in ((), ("--json",)):
+            if not as_json and args[0] in ("run", "cancel", "reset", "purge", "retry", "add"):
+                continue  # once: they change the queue
+            command = [rack.command(*args)[0], *args] if args[0] == "config" else rack.command(*args)
+            with open("/dev/full", "w") as full:
+                p = subprocess.run([*command, *as_json], stdout=full, stderr=subprocess.PIPE, text=True, env=rack.env(), timeout=60)
+            equal((args, as_json, p.returncode), (args, as_json, 1), p.stderr)
+            check("standard output" in p.stderr, "message of " + args[0], p.stderr)
+
+
 def test_status_watch(rack):
     fresh(rack)
     rack.fullrack("add", "dbo.t", rack.file("w.tsv", rows_of(5)), "-q")
