@@ -9,6 +9,7 @@
 #include "control/queue.h"
 #include "db/backup.h"
 #include "db/bcp.h"
+#include "rack/ipc.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -279,6 +280,27 @@ static fr_status back_up(struct backups *b, struct fr_backup *how, int64_t strip
     return *out != NULL ? FR_OK : fr_err_set(err, FR_ENOMEM, "no memory for a result");
 }
 
+/* What the server refuses of one does not keep the others from being tried; a session
+ * that is gone does. */
+static bool may_go_on(const struct backups *b, fr_status st)
+{
+    return st == FR_EDB && b->session != NULL && !b->session->lost;
+}
+
+/* It stands in the document, with its error. */
+static void note_failure(struct backups *b, const struct fr_backup *how,
+                         const struct fr_err *why)
+{
+    json_array_append_new(
+        b->list, json_pack("{s:o, s:o, s:I, s:o, s:o, s:o}", "database",
+                           fr_ipc_string(how->database), "name", fr_ipc_string(how->name),
+                           "stripes", (json_int_t)fr_backup_stripes(how), "buffer_count",
+                           number_or_null(how->buffer_count, 0), "max_transfer_size",
+                           number_or_null(how->transfer_bytes, 0), "error",
+                           fr_ipc_string(why->text)));
+    b->failed++;
+}
+
 static struct fr_backup describe(struct backups *b, const char *database)
 {
     name_files(b, database);
@@ -337,8 +359,16 @@ static fr_status back_up_all(struct backups *b, const struct fr_arguments *args,
         if (st == FR_OK && result != NULL) {
             print_result(b, result);
             json_array_append_new(b->list, result);
+        } else if (st != FR_OK) {
+            note_failure(b, &how, err);
+            if (args->count == 1 || !may_go_on(b, st))
+                break;
+            fr_log(FR_LOG_ERROR, "%s", err->text);
+            st = FR_OK;
         }
     }
+    if (st == FR_OK && b->failed > 0)
+        st = fr_err_set(err, FR_EDB, "%zu of %zu backups failed", b->failed, args->count);
     return st;
 }
 
@@ -387,11 +417,12 @@ static fr_status try_cell(struct backups *b, struct fr_backup *how, int64_t stri
     json_t *r;
     fr_status st = back_up(b, how, stripes, &r, err);
 
-    if (st == FR_EDB && !b->session->lost) {
+    if (st != FR_OK)
+        note_failure(b, how, err);
+    if (may_go_on(b, st)) {
         fr_log(FR_LOG_WARN, "%lld stripes, buffer count %lld, transfer size %lld: %s",
                (long long)stripes, (long long)how->buffer_count,
                (long long)how->transfer_bytes, err->text);
-        b->failed++;
         return FR_OK;
     }
     if (st != FR_OK || r == NULL)

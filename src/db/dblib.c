@@ -367,7 +367,8 @@ fr_status fr_db_sink_error(const struct fr_db_sink *sink, const char *what,
     if (sink->timed_out)
         return fr_err_set(
             err, FR_ELOST,
-            "%s: no answer from the server within the time-out (--statement-timeout)",
+            "%s: no answer from the server within the time-out (--statement-timeout; "
+            "of phases and backups --phase-timeout)",
             what);
     if (sink->library_number != 0 && sink->os_number > 0)
         return fr_err_errno(err, lost ? FR_ELOST : FR_EDB, sink->os_number, "%s: %s",

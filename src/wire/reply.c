@@ -512,7 +512,7 @@ static fr_status outcome(struct reader *r, enum step end, const char *what,
     if (timed_out && r->error.status == FR_OK)
         return fr_err_set(err, FR_ELOST,
                           "%s: no answer from the server within the time-out "
-                          "(--statement-timeout)",
+                          "(--statement-timeout; of phases and backups --phase-timeout)",
                           what);
     if (r->error.status == FR_OK) {
         place_outputs(r);

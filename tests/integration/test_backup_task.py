@@ -43,6 +43,22 @@ def restored(r, name, stripes_of):
 WANT = [(ROWS, ROWS * (ROWS - 1) // 2, sum(i % 90 + 1 for i in range(ROWS)))]
 
 
+def test_one_of_several_fails(r):
+    """The others are backed up; the document has what failed and why."""
+    prepare(r)
+    clear()
+    p = r.fullrack("backup", "nowhere", "t", "--json", *to(0), "--copy-only", database=None, exit=1)
+    got = json.loads(p)["backups"]
+    equal([(g["database"], "error" in g) for g in got], [("nowhere", True), ("t", False)], "backups")
+    check("does not exist" in got[0]["error"], "its error", got)
+    check("nowhere" in r.err and "1 of 2 backups failed" in r.err, "messages", r.err)
+    equal(restored(r, "u", "t."), WANT, "what was backed up")
+    clear()
+    got = json.loads(r.fullrack("backup", "nowhere", "--json", *to(0), database=None, exit=1))["backups"]
+    equal(len(got), 1, "the only one")
+    check("does not exist" in got[0]["error"] and r.err.count("does not exist") == 1, "said once", (got, r.err))
+
+
 def test_now(r):
     prepare(r)
     clear()
@@ -86,7 +102,7 @@ def test_sweep(r):
     check(re.match(r"best: \d+\.\d{3} MB/s with --stripes 2", out[-1]), "the best", out)
     # a cell that the server refuses is said, the others are tried
     got = r.json("backup", "t", *to(0), "--sweep", "--stripes", "1", "--buffer-count", "5,90000", "--max-transfer-size", "1M", exit=1, database=None)
-    equal([g["buffer_count"] for g in got["backups"]], [5], "what went")
+    equal([(g["buffer_count"], "error" in g) for g in got["backups"]], [(5, False), (90000, True)], "what went")
     check("90000" in r.err and "1 of the backups failed" in r.err, "what did not", r.err)
 
 
