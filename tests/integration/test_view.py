@@ -36,7 +36,8 @@ def at_size(r, columns, lines, workers):
         check(all(len(l) < columns for l in screen if not l.startswith(("#", "$"))), "within the window", screen)
         head = next(i for i, l in enumerate(screen) if l.startswith("run %d  " % run))
         check(re.search(r"\d+ of %d tasks  [\d,]+ rows  \S+ rows/s  [\d.]+ MB/s" % FILES, screen[head + 1]), "totals", screen)
-        check(screen[head + 2].startswith("schedulers  ") and "#" in screen[head + 2], "the grid", screen)
+        # a digit where sessions came together: under load not every one finds a scheduler of its own in time
+        check(re.match(r"schedulers  \S*[#2-9]", screen[head + 2]), "the grid", screen)
         equal(sum(bool(re.match(r"run \d+  ", l)) for l in screen), 1, "one picture, not several")
         busy = [l for l in screen[head + 3:] if BAR.search(l)]
         check(1 <= len(busy) <= 4, "workers that load", screen)
