@@ -22,6 +22,7 @@ INTEGRATION_TESTS = \
 	tests/integration/test_layout.py \
 	tests/integration/test_limits.py \
 	tests/integration/test_memory.py \
+	tests/integration/test_partition.py \
 	tests/integration/test_phases.py \
 	tests/integration/test_preflight.py \
 	tests/integration/test_stage.py \

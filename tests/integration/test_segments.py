@@ -410,7 +410,9 @@ def test_older_files(r):
         with sqlite3.connect(os.path.join(r.data, name + ".db")) as db:
             for column in ("disabled", "compression", "stats_date"):
                 db.execute("ALTER TABLE fr_index DROP COLUMN " + column)
-            for table in ("fr_heap", "fr_principal", "fr_member", "fr_permission", "fr_login", "fr_server_member"):
+            for table in ("fr_heap", "fr_principal", "fr_member", "fr_permission", "fr_login", "fr_server_member",
+                          "fr_space", "fr_destination", "fr_file", "fr_partition_function", "fr_partition_value", "fr_table_space",
+                          "fr_segment_partition"):
                 db.execute("DROP TABLE " + table)
             db.execute("UPDATE fr_meta SET v = 1 WHERE k = 'format'")
         db.close()

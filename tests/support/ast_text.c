@@ -560,6 +560,36 @@ static void put_index(struct fr_buf *b, const struct index_def *ix)
     put_where(b, "where", ix->where);
 }
 
+static void put_partition(struct fr_buf *b, const struct partition_stmt *s)
+{
+    static const char *const verbs[] = {"function", "scheme", "drop function",
+                                        "drop scheme"};
+
+    fr_buf_printf(b, "%s %s", verbs[s->verb], s->name);
+    if (s->verb == PARTITION_CREATE_FUNCTION) {
+        fr_buf_add_byte(b, ' ');
+        put_type(b, &s->type);
+        fr_buf_add_str(b, s->right ? " right" : " left");
+        put_args(b, s->values, s->nvalues);
+    }
+    if (s->verb == PARTITION_CREATE_SCHEME)
+        fr_buf_printf(b, " of %s%s", s->function, s->all ? " all" : "");
+    for (size_t i = 0; i < s->nfilegroups; i++)
+        fr_buf_printf(b, " %s", s->filegroups[i]);
+}
+
+static void put_files(struct fr_buf *b, const struct database_stmt *d)
+{
+    fr_buf_printf(b, "database %d %s %s", (int)d->files_verb,
+                  d->filegroup == NULL ? "-" : d->filegroup,
+                  d->file == NULL ? "-" : d->file);
+    for (size_t i = 0; i < d->nfiles; i++)
+        fr_buf_printf(b, " %s=%s:%" PRId64 ":%" PRId64 ":%" PRId64 "%s", d->files[i].name,
+                      d->files[i].path, d->files[i].size.pages,
+                      d->files[i].max_size.pages, d->files[i].growth.pages,
+                      d->files[i].growth.percent ? "%" : "");
+}
+
 static void put_one(struct fr_buf *b, const struct stmt *st)
 {
     switch (st->kind) {
@@ -577,12 +607,23 @@ static void put_one(struct fr_buf *b, const struct stmt *st)
         break;
     case ST_TRUNCATE:
         fr_buf_add_str(b, "truncate ");
-        put_name(b, &st->u.target);
+        put_name(b, &st->u.truncate->target);
+        for (size_t i = 0; i < st->u.truncate->nranges; i++)
+            fr_buf_printf(b, " %" PRId64 "-%" PRId64, st->u.truncate->ranges[i].from,
+                          st->u.truncate->ranges[i].to);
         break;
     case ST_CREATE_TABLE:
         fr_buf_add_str(b, "table ");
         put_name(b, &st->u.table->name);
         put_table(b, st->u.table);
+        if (st->u.table->on.column != NULL)
+            fr_buf_printf(b, " on %s(%s)", st->u.table->on.name, st->u.table->on.column);
+        break;
+    case ST_PARTITION:
+        put_partition(b, st->u.partition);
+        break;
+    case ST_ALTER_DATABASE:
+        put_files(b, st->u.database);
         break;
     case ST_ALTER_TABLE:
         put_alter(b, st->u.alter);

@@ -64,7 +64,24 @@ static const char *const format_3[] = {
     "UPDATE %s.fr_meta SET v=3 WHERE k='format'",
     NULL};
 
-static const char *const *const formats[] = {format_1, format_2, format_3};
+/* filegroups, files, partitions */
+static const char *const format_4[] = {
+    "CREATE TABLE %s.fr_space(id INTEGER PRIMARY KEY, name, is_default, function_id)",
+    "INSERT INTO %s.fr_space VALUES(1, 'PRIMARY', 1, 0)",
+    "CREATE TABLE %s.fr_destination(scheme_id, ord, space_id, PRIMARY KEY(scheme_id, "
+    "ord)) WITHOUT ROWID",
+    "CREATE TABLE %s.fr_file(id INTEGER PRIMARY KEY, space_id, name, path, pages, "
+    "max_pages, growth, percent)",
+    "CREATE TABLE %s.fr_partition_function(id INTEGER PRIMARY KEY, name, type_id, "
+    "is_numeric, prec, scale, max_bytes, collation, on_right, created)",
+    /* value: as a column of the type has it, shown: its text */
+    "CREATE TABLE %s.fr_partition_value(function_id, boundary_id, value, shown, PRIMARY "
+    "KEY(function_id, boundary_id)) WITHOUT ROWID",
+    "CREATE INDEX %s.fr_partition_order ON fr_partition_value(function_id, value)",
+    "CREATE TABLE %s.fr_table_space(table_id INTEGER PRIMARY KEY, space_id, column_id)",
+    "UPDATE %s.fr_meta SET v=4 WHERE k='format'", NULL};
+
+static const char *const *const formats[] = {format_1, format_2, format_3, format_4};
 
 enum { FORMAT = sizeof(formats) / sizeof(formats[0]) };
 
@@ -171,6 +188,53 @@ const struct cat_object *catalog_object_id(const struct catalog *c, int32_t id)
             high = mid;
     }
     return NULL;
+}
+
+const struct cat_partition_function *catalog_partition_function(const struct catalog *c,
+                                                                const char *name)
+{
+    for (size_t i = 0; i < c->nfunctions; i++)
+        if (name_same(c->functions[i].name, name))
+            return &c->functions[i];
+    return NULL;
+}
+
+const struct cat_space *catalog_space(const struct catalog *c, const char *name)
+{
+    for (size_t i = 0; i < c->nspaces; i++)
+        if (name_same(c->spaces[i].name, name))
+            return &c->spaces[i];
+    return NULL;
+}
+
+const struct cat_space *catalog_space_id(const struct catalog *c, int32_t id)
+{
+    for (size_t i = 0; i < c->nspaces; i++)
+        if (c->spaces[i].id == id)
+            return &c->spaces[i];
+    return NULL;
+}
+
+const struct cat_space *catalog_default_space(const struct catalog *c)
+{
+    for (size_t i = 0; i < c->nspaces; i++)
+        if (c->spaces[i].is_default)
+            return &c->spaces[i];
+    return NULL;
+}
+
+size_t table_partitions(const struct cat_table *t)
+{
+    return t->partition_column == NULL ? 1 : t->space->function->nboundaries + 1;
+}
+
+const struct cat_space *table_filegroup(const struct catalog *c,
+                                        const struct cat_table *t, size_t partition)
+{
+    return t->partition_column == NULL || partition == 0 ||
+                   partition > t->space->ndestinations
+               ? t->space
+               : catalog_space_id(c, t->space->destinations[partition - 1]);
 }
 
 const struct cat_column *table_column(const struct cat_table *t, const char *name)

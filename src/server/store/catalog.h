@@ -26,7 +26,11 @@ enum {
     SCHEMA_GUEST = 2,
     SCHEMA_INFORMATION = 3,
     SCHEMA_SYS = 4,
-    SCHEMA_FIRST_USER = 5
+    SCHEMA_FIRST_USER = 5,
+    SPACE_PRIMARY = 1,
+    SPACE_FIRST_SCHEME = 65601,
+    FILE_FIRST_ADDED = 3, /* 1 and 2 are the database's own */
+    PARTITIONS_MAX = 15000
 };
 
 struct cat_schema {
@@ -100,6 +104,36 @@ struct cat_fk {
     int32_t *columns, *ref_columns;
 };
 
+/* RANGE of a partition function: partition n + 1 is behind boundary n. */
+struct cat_partition_function {
+    int32_t id;
+    const char *name;
+    struct sqltype type;
+    bool right;
+    bool null_boundary; /* the first boundary is NULL */
+    int64_t created;
+    const char **shown; /* texts of the boundaries, in order; NULL for NULL */
+    size_t nboundaries;
+};
+
+/* A filegroup or partition scheme. */
+struct cat_space {
+    int32_t id; /* SPACE_PRIMARY; schemes from SPACE_FIRST_SCHEME */
+    const char *name;
+    bool is_default;
+    const struct cat_partition_function *function; /* of a scheme, else NULL */
+    int32_t *destinations; /* a scheme's filegroups, one a partition */
+    size_t ndestinations;
+};
+
+/* A file that was added: a name in the catalog, no rows lie in it. */
+struct cat_file {
+    int32_t id, space_id;
+    const char *name, *path;
+    int64_t pages, max_pages, growth;
+    bool percent;
+};
+
 struct cat_table {
     const struct cat_object *object;
     bool temp;
@@ -113,8 +147,10 @@ struct cat_table {
     size_t nfks;
     const struct cat_fk **refs; /* to this table, its own included */
     size_t nrefs;
-    const struct cat_column *identity; /* or NULL */
-    enum data_compression compression; /* of a heap */
+    const struct cat_column *identity;         /* or NULL */
+    enum data_compression compression;         /* of a heap */
+    const struct cat_space *space;             /* NULL of a temporary table */
+    const struct cat_column *partition_column; /* NULL: it is not partitioned */
 };
 
 struct catalog {
@@ -126,6 +162,12 @@ struct catalog {
     size_t nobjects;
     struct cat_fk *fks; /* all, by table */
     size_t nfks;
+    struct cat_partition_function *functions; /* by id */
+    size_t nfunctions;
+    struct cat_space *spaces; /* by id */
+    size_t nspaces;
+    struct cat_file *files; /* by id */
+    size_t nfiles;
     struct cat_principal *principals; /* without the fixed ones */
     size_t nprincipals;
     struct cat_member *members;
@@ -155,6 +197,17 @@ const struct cat_schema *catalog_schema_id(const struct catalog *c, int32_t id);
 const struct cat_object *catalog_object(const struct catalog *c, int32_t schema_id,
                                         const char *name);
 const struct cat_object *catalog_object_id(const struct catalog *c, int32_t id);
+
+const struct cat_partition_function *catalog_partition_function(const struct catalog *c,
+                                                                const char *name);
+const struct cat_space *catalog_space(const struct catalog *c, const char *name);
+const struct cat_space *catalog_space_id(const struct catalog *c, int32_t id);
+const struct cat_space *catalog_default_space(const struct catalog *c);
+/* How many partitions a table has; 1: it is not partitioned. */
+size_t table_partitions(const struct cat_table *t);
+/* The filegroup of a partition, 1.. */
+const struct cat_space *table_filegroup(const struct catalog *c,
+                                        const struct cat_table *t, size_t partition);
 
 const struct cat_column *table_column(const struct cat_table *t, const char *name);
 const struct cat_column *table_column_id(const struct cat_table *t, int32_t id);

@@ -198,7 +198,7 @@ static bool load_objects(struct loader *l)
 }
 
 /* The table that column 0 of st names. */
-static struct cat_table *table_at(struct loader *l, sqlite3_stmt *st)
+struct cat_table *loader_table(struct loader *l, sqlite3_stmt *st)
 {
     const struct cat_object *o = catalog_object_id(&l->p->pub, int_at(st, 0));
 
@@ -264,7 +264,7 @@ static bool load_columns(struct loader *l)
             &st))
         return false;
     while (ok && (rc = sqlite3_step(st)) == SQLITE_ROW) {
-        struct cat_table *t = table_at(l, st);
+        struct cat_table *t = loader_table(l, st);
 
         if (t == NULL)
             continue;
@@ -302,7 +302,7 @@ static bool load_indexes(struct loader *l)
             &st))
         return false;
     while (ok && (rc = sqlite3_step(st)) == SQLITE_ROW) {
-        struct cat_table *t = table_at(l, st);
+        struct cat_table *t = loader_table(l, st);
         struct cat_index *x;
 
         if (t == NULL)
@@ -345,7 +345,7 @@ static bool load_heaps(struct loader *l)
     if (!loader_ask(l, "SELECT table_id, compression FROM %s.fr_heap", &st))
         return false;
     while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
-        struct cat_table *t = table_at(l, st);
+        struct cat_table *t = loader_table(l, st);
 
         if (t != NULL)
             t->compression = (enum data_compression)sqlite3_column_int(st, 1);
@@ -382,7 +382,7 @@ static bool load_keys(struct loader *l)
             &st))
         return false;
     while (ok && (rc = sqlite3_step(st)) == SQLITE_ROW) {
-        struct cat_table *t = table_at(l, st);
+        struct cat_table *t = loader_table(l, st);
         struct cat_index *x = NULL;
 
         for (size_t i = 0; t != NULL && i < t->nindexes; i++)
@@ -419,7 +419,7 @@ static bool load_checks(struct loader *l)
             &st))
         return false;
     while (ok && (rc = sqlite3_step(st)) == SQLITE_ROW) {
-        struct cat_table *t = table_at(l, st);
+        struct cat_table *t = loader_table(l, st);
         struct cat_check *k;
 
         if (t == NULL)
@@ -534,10 +534,15 @@ static bool load_fks(struct loader *l)
 bool catalog_load(sqlite3 *db, const char *schema, struct catalog **out, struct sqlerr *e)
 {
     static bool (*const steps[])(struct loader *) = {
-        load_schemas,      load_objects,   load_columns,       load_indexes,
-        load_keys,         load_checks,    load_fks,           load_heaps,
-        loader_principals, loader_members, loader_permissions, loader_logins,
-        load_owner};
+        load_schemas,       load_objects,
+        load_columns,       load_indexes,
+        load_keys,          load_checks,
+        load_fks,           load_heaps,
+        loader_principals,  loader_members,
+        loader_permissions, loader_logins,
+        load_owner,         loader_partition_functions,
+        loader_spaces,      loader_files,
+        loader_table_spaces};
     struct picture *p = calloc(1, sizeof(*p));
     struct loader l = {.db = db, .schema = schema, .p = p, .e = e};
     sqlite3_stmt *snapshot = NULL;

@@ -17,6 +17,15 @@ const char *loader_text(struct loader *l, sqlite3_stmt *st, int i);
 /* Room for one more element of an array of n, whose length doubles. */
 void *loader_grow(struct loader *l, void *old, size_t n, size_t size);
 
+/* The table that column 0 of st names, or NULL. */
+struct cat_table *loader_table(struct loader *l, sqlite3_stmt *st);
+
+/* ---- catalog_load_space.c ---- */
+bool loader_partition_functions(struct loader *l);
+bool loader_spaces(struct loader *l);
+bool loader_files(struct loader *l);
+bool loader_table_spaces(struct loader *l);
+
 /* ---- catalog_load_principal.c ---- */
 bool loader_principals(struct loader *l);
 bool loader_members(struct loader *l);

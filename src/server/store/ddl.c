@@ -158,6 +158,8 @@ bool ddl_run(struct binder *b, const struct stmt *st)
         return ddl_create_database(&d, st->u.database);
     case ST_ALTER_DATABASE:
         return ddl_alter_database(&d, st->u.database);
+    case ST_PARTITION:
+        return ddl_partition(&d, st->u.partition);
     case ST_PRINCIPAL:
         return ddl_principal(&d, st->u.principal);
     case ST_GRANT:

@@ -185,6 +185,8 @@ static bool used_column(struct ddl *d, const struct cat_table *t,
                 what = t->fks[i].object->name;
     if (c->dflt != NULL)
         what = c->dflt->name;
+    if (t->partition_column == c)
+        what = t->space->name;
     if (what == NULL)
         return true;
     return sqlerr_set(d->b->e, 5074, kind, what, "column", c->name);

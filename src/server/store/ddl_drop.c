@@ -20,6 +20,7 @@ bool ddl_drop_object(struct ddl *d, const struct cat_object *o)
         "DELETE FROM %s.fr_fk WHERE table_id=?1",
         "DELETE FROM %s.fr_identity WHERE table_id=?1",
         "DELETE FROM %s.fr_heap WHERE table_id=?1",
+        "DELETE FROM %s.fr_table_space WHERE table_id=?1",
         "DELETE FROM %s.fr_object WHERE parent_id=?1",
     };
     int64_t id = o->id;

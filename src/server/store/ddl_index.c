@@ -241,9 +241,10 @@ bool ddl_create_index(struct ddl *d, const struct index_def *def)
     if (def->with.drop_existing && x != NULL &&
         (!ddl_drop_index(d, ref.table, x) || !ddl_reload(d)))
         return false;
-    if (!ddl_add_index(d, id, def))
+    if (!ddl_add_index(d, id, def) ||
+        (def->clustered && def->on.name != NULL && !ddl_set_space(d, id, &def->on)))
         return false;
     t = ddl_table(d, id);
     x = t == NULL ? NULL : table_index(t, def->name);
-    return x != NULL && ddl_build_index(d, t, x);
+    return x != NULL && ddl_check_aligned(d, t) && ddl_build_index(d, t, x);
 }

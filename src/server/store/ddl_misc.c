@@ -51,6 +51,8 @@ bool ddl_alter_database(struct ddl *d, const struct database_stmt *st)
         return sqlerr_set(d->b->e, 5011, database_name(handle_database(d->b->h)));
     if (session_trancount(d->b->ctx->session) > 0)
         return sqlerr_set(d->b->e, 226, "ALTER DATABASE");
+    if (!ddl_alter_files(d, st))
+        return false;
     if (st->has_recovery &&
         !ddl_write(d, "INSERT OR REPLACE INTO %s.fr_meta VALUES('recovery',?1)", "i",
                    (int64_t)st->recovery))

@@ -102,6 +102,24 @@ bool ddl_is_sa(const struct ddl *d, const char *login);
 /* ---- ddl_switch.c ---- */
 bool ddl_switch(struct ddl *d, const struct alter_table_stmt *st);
 
+/* ---- ddl_switch_range.c ---- */
+struct switch_side {
+    const struct cat_table *table;
+    int64_t number;   /* of the partition; 0: the table is not partitioned */
+    const char *name; /* database.schema.table, for messages */
+};
+/* Whether constraints and partitions leave no row of from outside to. */
+bool ddl_range_holds(struct ddl *d, const struct switch_side *from,
+                     const struct switch_side *to, bool *holds);
+
+/* ---- ddl_space.c, ddl_partition.c ---- */
+bool ddl_alter_files(struct ddl *d, const struct database_stmt *st);
+bool ddl_partition(struct ddl *d, const struct partition_stmt *st);
+/* The table's filegroup or scheme from now on: 1921, 1911, 7726 */
+bool ddl_set_space(struct ddl *d, int32_t table_id, const struct data_space_ref *on);
+/* 1908 */
+bool ddl_check_aligned(struct ddl *d, const struct cat_table *t);
+
 /* ---- ddl_alter.c, ddl_drop.c, ddl_misc.c ---- */
 bool ddl_table_empty(struct ddl *d, const struct cat_table *t, bool *empty);
 bool ddl_alter_table(struct ddl *d, const struct alter_table_stmt *st);

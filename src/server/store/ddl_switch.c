@@ -4,10 +4,12 @@
  * The tables must be alike, so that rows change their table without being looked at:
  * segments by a row of the catalog each, the SQLite tables of heaps by exchanging their
  * names.  Rows of indexed tables, or of columns that are numbered otherwise, are copied,
- * since an index has its table's number in its name.
+ * since an index has its table's number in its name; so are those of one partition, of
+ * which only segments are apart (partition.h).
  */
 #include "server/store/ddl_priv.h"
 
+#include "server/store/partition.h"
 #include "server/store/segment.h"
 
 #include <string.h>
@@ -15,6 +17,7 @@
 struct switching {
     struct ddl *d;
     const struct cat_table *from, *to;
+    int64_t from_number, to_number;  /* of partitions; 0: the whole table */
     const char *from_name, *to_name; /* database.schema.table, for messages */
 };
 
@@ -232,7 +235,16 @@ static bool copy_rows(const struct switching *s)
 {
     struct binder *b = s->d->b;
     int from = (int)s->from->object->id, to = (int)s->to->object->id;
-    const char *into = "", *what = "", *copy, *forget;
+    const char *into = "", *what = "", *where = "", *copy, *forget;
+
+    if (s->from_number > 0) {
+        where = partition_of_row_sql(b, s->from);
+        where = where == NULL
+                    ? NULL
+                    : bind_text(b, " WHERE %s=%lld", where, (long long)s->from_number);
+    }
+    if (where == NULL)
+        return false;
 
     for (size_t i = 0; i < s->from->ncolumns && into != NULL && what != NULL; i++) {
         const char *comma = into[0] == '\0' ? "" : ",";
@@ -244,9 +256,9 @@ static bool copy_rows(const struct switching *s)
     }
     copy = into == NULL || what == NULL
                ? NULL
-               : bind_text(b, "INSERT INTO t%d(%s) SELECT %s FROM t%d", to, into, what,
-                           from);
-    forget = bind_text(b, "DELETE FROM t%d", from);
+               : bind_text(b, "INSERT INTO t%d(%s) SELECT %s FROM t%d%s", to, into, what,
+                           from, where);
+    forget = bind_text(b, "DELETE FROM t%d%s", from, where);
     return copy != NULL && forget != NULL && run_sql(b, copy) && run_sql(b, forget);
 }
 
@@ -258,7 +270,8 @@ static bool move_rows(const struct switching *s)
         return false;
     if (empty)
         return true;
-    if (!table_is_indexed(s->from) && !table_is_indexed(s->to) && same_numbers(s))
+    if (s->from_number == 0 && s->to_number == 0 && !table_is_indexed(s->from) &&
+        !table_is_indexed(s->to) && same_numbers(s))
         return exchange_names(s);
     return copy_rows(s);
 }
@@ -303,19 +316,82 @@ static bool warn_partition(const struct switching *s, int64_t number, const char
     return exec_message(s->d->b->ctx, &e);
 }
 
+/* Which partition is meant: 4911, 7722; of a table that has none the number is ignored.
+ */
+static bool settle_partition(const struct switching *s, const struct cat_table *t,
+                             const char *name, int64_t given, int64_t *out)
+{
+    size_t n = table_partitions(t);
+
+    *out = 0;
+    if (t->partition_column == NULL)
+        return warn_partition(s, given, name);
+    if (given == 0)
+        return sqlerr_set(s->d->b->e, 4911, name);
+    if (given < 1 || given > (int64_t)n)
+        return sqlerr_set(s->d->b->e, 7722, (long long)given, "table", name, (int)n);
+    *out = given;
+    return true;
+}
+
+static bool same_filegroup(const struct switching *s)
+{
+    const struct catalog *c = s->d->b->cat;
+    const struct cat_space *a = table_filegroup(c, s->from, (size_t)s->from_number);
+    const struct cat_space *b = table_filegroup(c, s->to, (size_t)s->to_number);
+    struct sqlerr *e = s->d->b->e;
+    int n = (int)s->from_number, m = (int)s->to_number;
+
+    if (a == b || a == NULL || b == NULL)
+        return true;
+    if (n > 0 && m > 0)
+        return sqlerr_set(e, 4940, n, "table", s->from_name, a->name, m, "table",
+                          s->to_name, b->name);
+    if (n > 0)
+        return sqlerr_set(e, 4938, n, "table", s->from_name, a->name, "table", s->to_name,
+                          b->name);
+    if (m > 0)
+        return sqlerr_set(e, 4939, "table", s->from_name, a->name, m, "table", s->to_name,
+                          b->name);
+    return sqlerr_set(e, 4937, "table", s->from_name, a->name, "table", s->to_name,
+                      b->name);
+}
+
+static bool is_empty(const struct switching *s)
+{
+    bool any;
+
+    if (s->to_number == 0)
+        return has_rows(s, s->to, &any) &&
+               (!any || sqlerr_set(s->d->b->e, 4905, s->to_name));
+    return partition_has_rows(s->d->b, s->to, s->to_number, &any) &&
+           (!any || sqlerr_set(s->d->b->e, 4904, (int)s->to_number, s->to_name));
+}
+
+static bool same_range(const struct switching *s)
+{
+    const struct switch_side from = {s->from, s->from_number, s->from_name},
+                             to = {s->to, s->to_number, s->to_name};
+    bool holds;
+
+    if (!ddl_range_holds(s->d, &from, &to, &holds))
+        return false;
+    if (holds)
+        return true;
+    return s->from_number > 0 ? sqlerr_set(s->d->b->e, 4972, s->from_name, s->to_name)
+                              : sqlerr_set(s->d->b->e, 4982, s->from_name,
+                                           (int)s->to_number, s->to_name);
+}
+
 static bool check_tables(const struct switching *s)
 {
     const struct cat_table *const both[] = {s->from, s->to};
-    bool any;
 
     for (size_t i = 0; i < 2; i++)
         if (table_disabled_index(both[i]) != NULL)
             return sqlerr_set(s->d->b->e, 4914, i == 0 ? s->from_name : s->to_name);
-    if (!has_rows(s, s->to, &any))
-        return false;
-    if (any)
-        return sqlerr_set(s->d->b->e, 4905, s->to_name);
-    return same_columns(s) && same_indexes(s) && same_checks(s) && same_fks(s);
+    return is_empty(s) && same_columns(s) && same_indexes(s) && same_filegroup(s) &&
+           same_checks(s) && same_fks(s) && same_range(s);
 }
 
 static bool touch(const struct switching *s, const struct cat_table *t)
@@ -328,13 +404,15 @@ bool ddl_switch(struct ddl *d, const struct alter_table_stmt *st)
 {
     struct table_ref from = {0}, to = {0};
     struct switching s = {.d = d};
-    bool segments = false;
+    bool segments = false, unsorted = false;
 
     d->b->segments_stay = true;
     if (!find_tables(d, st, &from, &to) ||
-        !segments_exist(d->b, from.handle, from.table, &segments))
+        !segments_exist(d->b, from.handle, from.table, &segments) ||
+        (segments && from.table->partition_column != NULL &&
+         !segments_unsorted(d->b, from.table, &unsorted)))
         return false;
-    if (segments && !segment_suits(to.table)) {
+    if (segments && (unsorted || !segment_suits(to.table))) {
         /* found once more, they are brought in first */
         d->b->segments_stay = false;
         if (!find_tables(d, st, &from, &to))
@@ -345,8 +423,10 @@ bool ddl_switch(struct ddl *d, const struct alter_table_stmt *st)
     s.from_name = full_name(d, &from);
     s.to_name = full_name(d, &to);
     return s.from_name != NULL && s.to_name != NULL &&
-           warn_partition(&s, st->source_partition, s.from_name) &&
-           warn_partition(&s, st->target_partition, s.to_name) && check_tables(&s) &&
-           move_rows(&s) && segments_move(d->b, s.from, s.to) && touch(&s, s.from) &&
-           touch(&s, s.to) && ddl_reload(d);
+           settle_partition(&s, s.from, s.from_name, st->source_partition,
+                            &s.from_number) &&
+           settle_partition(&s, s.to, s.to_name, st->target_partition, &s.to_number) &&
+           check_tables(&s) && move_rows(&s) &&
+           segments_move(d->b, s.from, s.from_number, s.to, s.to_number) &&
+           touch(&s, s.from) && touch(&s, s.to) && ddl_reload(d);
 }

@@ -275,6 +275,27 @@ static bool verify_expressions(struct ddl *d, const struct cat_table *t)
     return ok;
 }
 
+/* Where the rows lie: a clustered key's space is the table's. */
+static const struct data_space_ref *space_of(const struct table_def *def)
+{
+    for (size_t i = 0; def->on.name == NULL && i < def->ncolumns; i++)
+        for (size_t k = 0; k < def->columns[i].nconstraints; k++) {
+            const struct constraint_def *c = &def->columns[i].constraints[k];
+
+            if (c->on.name != NULL && !c->nonclustered &&
+                (c->kind == CON_PRIMARY_KEY || c->clustered))
+                return &c->on;
+        }
+    for (size_t i = 0; def->on.name == NULL && i < def->nconstraints; i++) {
+        const struct constraint_def *c = &def->constraints[i];
+
+        if (c->on.name != NULL && !c->nonclustered &&
+            (c->kind == CON_PRIMARY_KEY || c->clustered))
+            return &c->on;
+    }
+    return &def->on;
+}
+
 bool ddl_create_table(struct ddl *d, const struct table_def *def)
 {
     struct ddl_object o = {.type = "U", .name = def->name.object};
@@ -304,7 +325,8 @@ bool ddl_create_table(struct ddl *d, const struct table_def *def)
         if (!ddl_add_column(d, &c))
             return false;
     }
-    if (!ddl_reload(d) || (t = ddl_table(d, o.id)) == NULL || !build_table(d, t))
+    if (!ddl_reload(d) || (t = ddl_table(d, o.id)) == NULL || !build_table(d, t) ||
+        !ddl_set_space(d, o.id, space_of(def)))
         return false;
     for (size_t i = 0; i < def->ncolumns; i++)
         if (!add_constraints(d, o.id, def->columns[i].constraints,
@@ -315,7 +337,8 @@ bool ddl_create_table(struct ddl *d, const struct table_def *def)
     for (size_t i = 0; i < def->nindexes; i++)
         if (!ddl_add_index(d, o.id, &def->indexes[i]))
             return false;
-    if (!ddl_reload(d) || (t = ddl_table(d, o.id)) == NULL || !verify_expressions(d, t))
+    if (!ddl_reload(d) || (t = ddl_table(d, o.id)) == NULL || !verify_expressions(d, t) ||
+        !ddl_check_aligned(d, t))
         return false;
     for (size_t i = 0; i < t->nindexes; i++)
         if (!ddl_build_index(d, t, &t->indexes[i]))

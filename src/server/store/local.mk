@@ -3,6 +3,9 @@ libfrserver_a_SOURCES += \
 	src/server/store/database.c \
 	src/server/store/catalog.c src/server/store/catalog.h src/server/store/catalog_priv.h \
 	src/server/store/catalog_load.c src/server/store/catalog_load_priv.h \
+	src/server/store/catalog_load_space.c src/server/store/partition.c src/server/store/partition.h \
+	src/server/store/ddl_space.c src/server/store/ddl_partition.c src/server/store/ddl_switch_range.c \
+	src/server/store/sysview_partition.c \
 	src/server/store/catalog_load_principal.c src/server/store/principal.c src/server/store/principal.h \
 	src/server/store/permission.c src/server/store/permission.h src/server/store/rights.c src/server/store/rights.h \
 	src/server/store/handle.c src/server/store/handle.h \

@@ -21,14 +21,21 @@ enum {
 
 bool segments_install(sqlite3 *h, struct sqlerr *e)
 {
-    return sqlite3_exec(h,
-                        "CREATE TABLE IF NOT EXISTS main.fr_segment(id INTEGER PRIMARY "
-                        "KEY, table_id INTEGER NOT NULL, file TEXT NOT NULL UNIQUE, "
-                        "rows INTEGER NOT NULL, bytes INTEGER NOT NULL, "
-                        "shape TEXT NOT NULL);"
-                        "CREATE INDEX IF NOT EXISTS main.fr_segment_table ON "
-                        "fr_segment(table_id)",
-                        NULL, NULL, NULL) == SQLITE_OK ||
+    return sqlite3_exec(
+               h,
+               "CREATE TABLE IF NOT EXISTS main.fr_segment(id INTEGER PRIMARY "
+               "KEY, table_id INTEGER NOT NULL, file TEXT NOT NULL UNIQUE, "
+               "rows INTEGER NOT NULL, bytes INTEGER NOT NULL, "
+               "shape TEXT NOT NULL);"
+               "CREATE INDEX IF NOT EXISTS main.fr_segment_table ON "
+               "fr_segment(table_id);"
+               /* of which partition all of its rows are; without a row: of any */
+               "CREATE TABLE IF NOT EXISTS main.fr_segment_partition(segment_id "
+               "INTEGER PRIMARY KEY, number INTEGER NOT NULL);"
+               "CREATE TRIGGER IF NOT EXISTS main.fr_segment_gone AFTER DELETE "
+               "ON fr_segment BEGIN DELETE FROM fr_segment_partition WHERE "
+               "segment_id=OLD.id; END",
+               NULL, NULL, NULL) == SQLITE_OK ||
            catalog_sqlite_error(h, e);
 }
 
@@ -248,18 +255,18 @@ static bool list_add(struct segment_list *l, sqlite3_stmt *st)
     return s->file != NULL && s->shape != NULL;
 }
 
-/* schema: of the database in the SQL of h. */
-static int list_load(struct handle *h, const char *schema, int32_t table_id,
-                     struct segment_list *l)
+/* schema: of the database in the SQL of h.  which: of these alone, or "". */
+static int list_load_some(struct handle *h, const char *schema, int32_t table_id,
+                          const char *which, struct segment_list *l)
 {
     sqlite3_stmt *st = NULL;
-    char sql[160];
+    char sql[320];
     int rc;
 
     snprintf(sql, sizeof(sql),
-             "SELECT file,rows,bytes,shape FROM %s.fr_segment WHERE table_id=?1 "
+             "SELECT file,rows,bytes,shape FROM %s.fr_segment WHERE table_id=?1%s "
              "ORDER BY id",
-             schema);
+             schema, which);
     rc = handle_prepare(h, sql, &st);
     if (rc != SQLITE_OK)
         return rc;
@@ -271,6 +278,37 @@ static int list_load(struct handle *h, const char *schema, int32_t table_id,
         }
     handle_unprepare(h, st);
     return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+static int list_load(struct handle *h, const char *schema, int32_t table_id,
+                     struct segment_list *l)
+{
+    return list_load_some(h, schema, table_id, "", l);
+}
+
+/* Those whose partition is not known. */
+static int list_load_unsorted(struct handle *h, const char *schema, int32_t table_id,
+                              struct segment_list *l)
+{
+    char which[120];
+
+    snprintf(which, sizeof(which),
+             " AND id NOT IN (SELECT segment_id FROM %s.fr_segment_partition)", schema);
+    return list_load_some(h, schema, table_id, which, l);
+}
+
+static int list_load_partition(struct handle *h, int32_t table_id, int64_t number,
+                               struct segment_list *l)
+{
+    char which[120];
+
+    if (number == 0)
+        return list_load(h, "main", table_id, l);
+    snprintf(which, sizeof(which),
+             " AND id IN (SELECT segment_id FROM main.fr_segment_partition WHERE "
+             "number=%lld)",
+             (long long)number);
+    return list_load_some(h, "main", table_id, which, l);
 }
 
 /* shape: the caller's to free in every case. */
@@ -365,26 +403,70 @@ static bool move_one(struct binder *b, const struct segment *s,
     return ok;
 }
 
-bool segments_move(struct binder *b, const struct cat_table *from,
-                   const struct cat_table *to)
+/* Its rows are all of this partition; 0: of none. */
+static bool mark_one(struct binder *b, const struct segment *s, int64_t number)
+{
+    sqlite3_stmt *st;
+    bool ok;
+
+    if (!run_plain(b,
+                   number == 0
+                       ? "DELETE FROM main.fr_segment_partition WHERE segment_id=(SELECT "
+                         "id FROM main.fr_segment WHERE file=?1)"
+                       : "INSERT OR REPLACE INTO main.fr_segment_partition SELECT id,?2 "
+                         "FROM main.fr_segment WHERE file=?1",
+                   &st))
+        return false;
+    sqlite3_bind_text(st, 1, s->file, -1, SQLITE_TRANSIENT);
+    if (number != 0)
+        sqlite3_bind_int64(st, 2, number);
+    ok = run_step(b, st) == SQLITE_DONE;
+    run_done(b, &st);
+    return ok;
+}
+
+bool segments_move(struct binder *b, const struct cat_table *from, int64_t from_number,
+                   const struct cat_table *to, int64_t to_number)
 {
     struct segment_list list = {0};
-    int rc = list_load(b->h, "main", from->object->id, &list);
+    int rc = list_load_partition(b->h, from->object->id, from_number, &list);
     bool ok = rc == SQLITE_OK ||
               exec_sqlite_error(b->ctx->session, handle_sqlite(b->h), rc, b->e);
 
     for (size_t i = 0; ok && i < list.n; i++)
-        ok = move_one(b, &list.items[i], from, to);
+        ok = move_one(b, &list.items[i], from, to) &&
+             mark_one(b, &list.items[i], to_number);
     list_free(&list);
     return ok;
 }
 
+bool segments_unsorted(struct binder *b, const struct cat_table *t, bool *any)
+{
+    struct segment_list list = {0};
+    int rc = list_load_unsorted(b->h, "main", t->object->id, &list);
+
+    *any = list.n > 0;
+    list_free(&list);
+    return rc == SQLITE_OK ||
+           exec_sqlite_error(b->ctx->session, handle_sqlite(b->h), rc, b->e);
+}
+
 bool segments_forget(struct binder *b, int32_t table_id)
+{
+    return segments_forget_partition(b, table_id, 0);
+}
+
+bool segments_forget_partition(struct binder *b, int32_t table_id, int64_t number)
 {
     struct segment_list list = {0};
     const char *sql =
-        bind_text(b, "DELETE FROM main.fr_segment WHERE table_id=%d", (int)table_id);
-    int rc = list_load(b->h, "main", table_id, &list);
+        number == 0
+            ? bind_text(b, "DELETE FROM main.fr_segment WHERE table_id=%d", (int)table_id)
+            : bind_text(b,
+                        "DELETE FROM main.fr_segment WHERE table_id=%d AND id IN (SELECT "
+                        "segment_id FROM main.fr_segment_partition WHERE number=%lld)",
+                        (int)table_id, (long long)number);
+    int rc = list_load_partition(b->h, table_id, number, &list);
     bool ok = sql != NULL;
 
     if (rc != SQLITE_OK)
@@ -629,7 +711,11 @@ static int seg_filter(sqlite3_vtab_cursor *vc, int index, const char *name, int 
     }
     if (c->db != own)
         snprintf(schema, sizeof(schema), "d%d", (int)database_id(c->db));
-    rc = list_load(c->handle, schema, sqlite3_value_int(argv[0]), &c->list);
+    /* below zero: those alone whose partition is not known (partition.c) */
+    rc =
+        sqlite3_value_int(argv[0]) < 0
+            ? list_load_unsorted(c->handle, schema, -sqlite3_value_int(argv[0]), &c->list)
+            : list_load(c->handle, schema, sqlite3_value_int(argv[0]), &c->list);
     return rc == SQLITE_OK ? seg_next(vc) : rc;
 }
 

@@ -44,9 +44,16 @@ void segments_release(struct binder *b); /* the kept snapshots */
 const char *segments_source(struct binder *b, const struct table_ref *ref);
 /* Under the writer lock: write the rows of all segments into the table's file. */
 bool segments_fold(struct binder *b, const struct table_ref *ref);
-/* ALTER TABLE SWITCH: those of one table are another's from now on, columns in order. */
-bool segments_move(struct binder *b, const struct cat_table *from,
-                   const struct cat_table *to);
+/*
+ * ALTER TABLE SWITCH: those of one table, or of one of its partitions, are another's from
+ * now on, or that of its partition, columns in order; number 0: the whole table.
+ */
+bool segments_move(struct binder *b, const struct cat_table *from, int64_t from_number,
+                   const struct cat_table *to, int64_t to_number);
+/* Of a partitioned table: whether there are some with rows of several partitions. */
+bool segments_unsorted(struct binder *b, const struct cat_table *t, bool *any);
+/* TRUNCATE of one partition: those that are of it alone */
+bool segments_forget_partition(struct binder *b, int32_t table_id, int64_t number);
 /* They are gone with their table or its rows. */
 bool segments_forget(struct binder *b, int32_t table_id);
 

@@ -24,6 +24,7 @@ static const struct {
               {sysviews_server, &sysviews_server_count},
               {sysviews_space, &sysviews_space_count},
               {sysviews_principal, &sysviews_principal_count},
+              {sysviews_partition, &sysviews_partition_count},
               {sysviews_compat, &sysviews_compat_count}};
 
 const struct sysview *sysview_at(size_t i)

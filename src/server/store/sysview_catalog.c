@@ -1,9 +1,9 @@
 /* sysview_catalog.c - databases, schemas, objects, tables, columns, types, indexes. */
-#include "server/store/segment.h"
 #include "server/store/sysview_priv.h"
 
 #include "server/value/collation.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char *type_desc(const char *type)
@@ -452,7 +452,8 @@ static void fill_types(struct rows *r)
 
 /* ---- indexes ---- */
 
-static void index_row(struct rows *r, int32_t object_id, const struct cat_index *x)
+static void index_row(struct rows *r, const struct cat_object *o,
+                      const struct cat_index *x)
 {
     bool cs = x != NULL && x->columnstore;
     int type = x == NULL ? 0 : cs ? (x->clustered ? 5 : 6) : x->clustered ? 1 : 2;
@@ -464,13 +465,13 @@ static void index_row(struct rows *r, int32_t object_id, const struct cat_index 
                                         "CLUSTERED COLUMNSTORE",
                                         "NONCLUSTERED COLUMNSTORE"};
 
-    cell_int(r, object_id);
+    cell_int(r, o->id);
     cell_text(r, x == NULL ? NULL : x->name);
     cell_int(r, x == NULL ? 0 : x->id);
     cell_int(r, type);
     cell_text(r, names[type]);
     cell_bit(r, x != NULL && x->unique);
-    cell_int(r, 1);
+    cell_int(r, o->table->space == NULL ? SPACE_PRIMARY : o->table->space->id);
     cell_bit(r, x != NULL && x->ignore_dup_key);
     cell_bit(r, x != NULL && x->primary_key);
     cell_bit(r, x != NULL && x->unique_constraint);
@@ -487,9 +488,9 @@ static void index_row(struct rows *r, int32_t object_id, const struct cat_index 
 static void table_indexes(struct rows *r, const struct cat_object *o)
 {
     if (table_is_heap(o->table))
-        index_row(r, o->id, NULL);
+        index_row(r, o, NULL);
     for (size_t i = 0; i < o->table->nindexes; i++)
-        index_row(r, o->id, &o->table->indexes[i]);
+        index_row(r, o, &o->table->indexes[i]);
 }
 
 static void fill_indexes(struct rows *r)
@@ -497,21 +498,47 @@ static void fill_indexes(struct rows *r)
     each_object(r, "U", table_indexes);
 }
 
+/* The partitioning column where it is no key. */
+static void partitioning_row(struct rows *r, const struct cat_object *o, int32_t index_id,
+                             size_t position)
+{
+    cell_int(r, o->id);
+    cell_int(r, index_id);
+    cell_int(r, (int64_t)position);
+    cell_int(r, o->table->partition_column->id);
+    cell_int(r, 0);
+    cell_int(r, 1);
+    cell_bit(r, false);
+    cell_bit(r, false);
+}
+
 static void table_keys(struct rows *r, const struct cat_object *o)
 {
-    for (size_t i = 0; i < o->table->nindexes; i++)
+    const struct cat_column *by = o->table->partition_column;
+
+    if (by != NULL && table_is_heap(o->table))
+        partitioning_row(r, o, 0, 1);
+    for (size_t i = 0; i < o->table->nindexes; i++) {
+        bool found = by == NULL;
+
         for (size_t k = 0; k < o->table->indexes[i].nkeys; k++) {
             const struct cat_key *key = &o->table->indexes[i].keys[k];
+            bool is_by = by != NULL && key->column_id == by->id;
 
             cell_int(r, o->id);
             cell_int(r, o->table->indexes[i].id);
             cell_int(r, (int64_t)k + 1);
             cell_int(r, key->column_id);
+            found = found || is_by;
             cell_int(r, key->included ? 0 : (int64_t)k + 1);
-            cell_int(r, 0);
+            cell_int(r, is_by);
             cell_bit(r, key->desc);
             cell_bit(r, key->included);
         }
+        if (!found)
+            partitioning_row(r, o, o->table->indexes[i].id,
+                             o->table->indexes[i].nkeys + 1);
+    }
 }
 
 static void fill_index_columns(struct rows *r)
@@ -549,31 +576,11 @@ static void fill_stats(struct rows *r)
 
 /* ---- rows, partitions ---- */
 
-static int64_t count_rows(struct rows *r, const struct cat_table *t)
+static int64_t partition_id(int32_t object_id, int32_t index_id, size_t number)
 {
-    int id = (int)t->object->id;
-    /* one statement, so that both parts are of one snapshot */
-    char *sql = segment_suits(t)
-                    ? sqlite3_mprintf("SELECT (SELECT count(*) FROM t%d) + (SELECT "
-                                      "ifnull(sum(rows), 0) FROM fr_segment WHERE "
-                                      "table_id=%d)",
-                                      id, id)
-                    : sqlite3_mprintf("SELECT count(*) FROM t%d", id);
-    sqlite3_stmt *st = NULL;
-    int64_t n = 0;
-
-    if (sql != NULL &&
-        sqlite3_prepare_v2(handle_sqlite(r->handle), sql, -1, &st, NULL) == SQLITE_OK &&
-        sqlite3_step(st) == SQLITE_ROW)
-        n = sqlite3_column_int64(st, 0);
-    sqlite3_finalize(st);
-    sqlite3_free(sql);
-    return n;
-}
-
-static int64_t partition_id(int32_t object_id, int32_t index_id)
-{
-    return (int64_t)object_id << 16 | (uint16_t)index_id | INT64_C(1) << 56;
+    /* the first is numbered as ever, the others behind it */
+    return (int64_t)object_id << 16 | (uint16_t)index_id | INT64_C(1) << 56 |
+           (int64_t)(number - 1) << 48;
 }
 
 /* Disabled nonclustered indexes have no rows, and no place where these would lie. */
@@ -582,51 +589,66 @@ static bool has_partition(const struct cat_index *x)
     return x == NULL || x->clustered || !x->disabled;
 }
 
-static void table_partitions(struct rows *r, const struct cat_object *o)
+static void partition_row(struct rows *r, const struct cat_object *o,
+                          const struct cat_index *x, size_t number, int64_t n)
 {
     static const char *const levels[] = {"NONE", "ROW", "PAGE"};
-    int64_t n = count_rows(r, o->table);
+    enum data_compression level = x == NULL ? o->table->compression : x->compression;
+    int32_t id = x == NULL ? 0 : x->id;
+
+    cell_int(r, partition_id(o->id, id, number));
+    cell_int(r, o->id);
+    cell_int(r, id);
+    cell_int(r, (int64_t)number);
+    cell_int(r, partition_id(o->id, id, number));
+    cell_int(r, n);
+    cell_int(r, 0);
+    cell_int(r, level);
+    cell_text(r, levels[level]);
+}
+
+static void stats_row(struct rows *r, const struct cat_object *o,
+                      const struct cat_index *x, size_t number, int64_t n)
+{
+    int32_t id = x == NULL ? 0 : x->id;
+
+    cell_int(r, partition_id(o->id, id, number));
+    cell_int(r, o->id);
+    cell_int(r, id);
+    cell_int(r, (int64_t)number);
+    cell_int(r, n);
+}
+
+/* A row for each partition of the heap or each index. */
+static void each_partition(struct rows *r, const struct cat_object *o,
+                           void (*row)(struct rows *, const struct cat_object *,
+                                       const struct cat_index *, size_t, int64_t))
+{
+    size_t n;
+    int64_t *counts = rows_of_partitions(r, o->table, &n);
 
     for (size_t i = table_is_heap(o->table) ? 0 : 1; i <= o->table->nindexes; i++) {
         const struct cat_index *x = i == 0 ? NULL : &o->table->indexes[i - 1];
-        int32_t id = x == NULL ? 0 : x->id;
-        enum data_compression level = x == NULL ? o->table->compression : x->compression;
 
-        if (!has_partition(x))
-            continue;
-        cell_int(r, partition_id(o->id, id));
-        cell_int(r, o->id);
-        cell_int(r, id);
-        cell_int(r, 1);
-        cell_int(r, partition_id(o->id, id));
-        cell_int(r, n);
-        cell_int(r, 0);
-        cell_int(r, level);
-        cell_text(r, levels[level]);
+        for (size_t p = 0; counts != NULL && has_partition(x) && p < n; p++)
+            row(r, o, x, p + 1, counts[p]);
     }
+    free(counts);
+}
+
+static void table_partition_rows(struct rows *r, const struct cat_object *o)
+{
+    each_partition(r, o, partition_row);
 }
 
 static void fill_partitions(struct rows *r)
 {
-    each_object(r, "U", table_partitions);
+    each_object(r, "U", table_partition_rows);
 }
 
 static void table_stats(struct rows *r, const struct cat_object *o)
 {
-    int64_t n = count_rows(r, o->table);
-
-    for (size_t i = table_is_heap(o->table) ? 0 : 1; i <= o->table->nindexes; i++) {
-        const struct cat_index *x = i == 0 ? NULL : &o->table->indexes[i - 1];
-        int32_t id = x == NULL ? 0 : x->id;
-
-        if (!has_partition(x))
-            continue;
-        cell_int(r, partition_id(o->id, id));
-        cell_int(r, o->id);
-        cell_int(r, id);
-        cell_int(r, 1);
-        cell_int(r, n);
-    }
+    each_partition(r, o, stats_row);
 }
 
 static void fill_partition_stats(struct rows *r)

@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static void object_head(struct rows *r, const struct cat_object *o, const char *desc)
 {
@@ -195,79 +194,6 @@ static void fill_parameters(struct rows *r)
             parameter_rows(r, &r->cat->objects[i]);
 }
 
-/* ---- files ---- */
-
-static void fill_data_spaces(struct rows *r)
-{
-    cell_text(r, "PRIMARY");
-    cell_int(r, 1);
-    cell_text(r, "FG");
-    cell_text(r, "ROWS_FILEGROUP");
-    cell_bit(r, true);
-    cell_bit(r, false);
-}
-
-static void fill_filegroups(struct rows *r)
-{
-    fill_data_spaces(r);
-    cell_null(r);
-    cell_null(r);
-    cell_bit(r, false);
-    cell_bit(r, false);
-}
-
-static void file_row(struct rows *r, const struct database *db, bool log, bool with_id)
-{
-    struct stat st;
-    char path[5000], name[300];
-    int64_t pages;
-
-    snprintf(path, sizeof(path), "%s%s", database_path(db), log ? "-wal" : "");
-    snprintf(name, sizeof(name), "%.256s%s", database_name(db), log ? "_log" : "");
-    pages = stat(path, &st) == 0 ? ((int64_t)st.st_size + 8191) / 8192 : 0;
-    if (with_id)
-        cell_int(r, database_id(db));
-    cell_int(r, log ? 2 : 1);
-    cell_int(r, log ? 1 : 0);
-    cell_text(r, log ? "LOG" : "ROWS");
-    cell_int(r, log ? 0 : 1);
-    cell_text(r, name);
-    cell_text(r, path);
-    cell_int(r, 0);
-    cell_text(r, "ONLINE");
-    cell_int(r, pages);
-    cell_int(r, -1);
-    cell_int(r, 1);
-    cell_bit(r, false);
-    cell_bit(r, false);
-}
-
-#define FILE_COLUMNS                                                                     \
-    "file_id int,type tinyint,type_desc nvarchar(60)?,data_space_id int,name sysname,"   \
-    "physical_name nvarchar(260)?,state tinyint?,state_desc nvarchar(60)?,size int,"     \
-    "max_size int,growth int,is_percent_growth bit,is_read_only bit"
-
-static void fill_database_files(struct rows *r)
-{
-    file_row(r, r->db, false, false);
-    file_row(r, r->db, true, false);
-}
-
-static void fill_master_files(struct rows *r)
-{
-    struct database *dbs[STORE_MAX_DATABASES];
-    size_t n = store_databases(database_store(r->db), dbs, STORE_MAX_DATABASES);
-
-    for (size_t i = 0; i < n; i++) {
-        file_row(r, dbs[i], false, true);
-        file_row(r, dbs[i], true, true);
-    }
-}
-
-#define SPACE_COLUMNS                                                                    \
-    "name sysname,data_space_id int,type char(2),type_desc nvarchar(60)?,is_default "    \
-    "bit?,is_system bit?"
-
 const struct sysview sysviews_constraint[] = {
     {"sys", "key_constraints",
      OBJECT_COLUMNS ",unique_index_id int?,is_system_named bit,is_enforced bit",
@@ -316,20 +242,6 @@ const struct sysview sysviews_constraint[] = {
      NULL, 0, 0},
     {"sys", "synonyms", OBJECT_COLUMNS ",base_object_name nvarchar(1035)?", NULL, 0, 0},
     {"sys", "sequences", OBJECT_COLUMNS, NULL, 0, 0},
-    {"sys", "data_spaces", SPACE_COLUMNS, fill_data_spaces, 0, 0},
-    {"sys", "filegroups",
-     SPACE_COLUMNS
-     ",filegroup_guid uniqueidentifier?,log_filegroup_id int?,is_read_only bit?,"
-     "is_autogrow_all_files bit?",
-     fill_filegroups, 0, 0},
-    {"sys", "partition_schemes", SPACE_COLUMNS ",function_id int", NULL, 0, 0},
-    {"sys", "partition_functions",
-     "name sysname,function_id int,type char(2),type_desc nvarchar(60)?,fanout int,"
-     "boundary_value_on_right bit,create_date datetime,modify_date datetime",
-     NULL, 0, 0},
-    {"sys", "database_files", FILE_COLUMNS, fill_database_files, VIEW_LIVE, 0},
-    {"sys", "master_files", "database_id int," FILE_COLUMNS, fill_master_files, VIEW_LIVE,
-     0},
 };
 const size_t sysviews_constraint_count =
     sizeof(sysviews_constraint) / sizeof(sysviews_constraint[0]);

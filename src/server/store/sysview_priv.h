@@ -44,6 +44,10 @@ struct sysview {
         parameters; /* of a function: each NULL, or what a row's first columns must be */
 };
 
+/* sysview_partition.c: the rows of each partition of a table; *n of them.  NULL: they
+ * could not be counted. */
+int64_t *rows_of_partitions(struct rows *r, const struct cat_table *t, size_t *n);
+
 void cell_int(struct rows *r, int64_t v);
 void cell_bit(struct rows *r, bool v);
 void cell_text(struct rows *r, const char *s); /* copied; NULL for NULL */
@@ -63,6 +67,8 @@ extern const struct sysview sysviews_space[];
 extern const size_t sysviews_space_count;
 extern const struct sysview sysviews_principal[];
 extern const size_t sysviews_principal_count;
+extern const struct sysview sysviews_partition[];
+extern const size_t sysviews_partition_count;
 extern const struct sysview sysviews_compat[];
 extern const size_t sysviews_compat_count;
 

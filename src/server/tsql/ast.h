@@ -366,6 +366,12 @@ struct storage_options {
     enum data_compression compression;
 };
 
+/* ON filegroup, ON scheme(column) */
+struct data_space_ref {
+    const char *name;   /* NULL: not given */
+    const char *column; /* of a partition scheme, else NULL */
+};
+
 enum ref_action { REF_NO_ACTION, REF_CASCADE, REF_SET_NULL, REF_SET_DEFAULT };
 
 enum constraint_kind {
@@ -383,6 +389,7 @@ struct constraint_def {
     struct index_column *columns; /* key columns; of a column constraint: that column */
     size_t ncolumns;
     bool clustered, nonclustered; /* as written */
+    struct data_space_ref on;
     struct storage_options with;
     struct expr *expr;      /* CHECK, DEFAULT */
     const char *for_column; /* DEFAULT ... FOR column (ALTER TABLE), or the column */
@@ -419,7 +426,7 @@ struct index_def { /* CREATE INDEX, and INDEX inside CREATE TABLE */
     const char **include;
     size_t ninclude;
     struct expr *where;
-    const char *filegroup; /* or NULL */
+    struct data_space_ref on;
     int32_t line;
 };
 
@@ -431,7 +438,7 @@ struct table_def {
     size_t nconstraints;
     struct index_def *indexes;
     size_t nindexes;
-    const char *filegroup; /* ON x, or NULL */
+    struct data_space_ref on;
     struct storage_options with;
 };
 
@@ -496,6 +503,35 @@ enum object_class {
     OBJ_SEQUENCE
 };
 
+enum partition_verb {
+    PARTITION_CREATE_FUNCTION,
+    PARTITION_CREATE_SCHEME,
+    PARTITION_DROP_FUNCTION,
+    PARTITION_DROP_SCHEME
+};
+
+struct partition_stmt {
+    enum partition_verb verb;
+    const char *name;
+    struct type_ref type; /* of a function */
+    bool right;
+    struct expr **values;
+    size_t nvalues;
+    const char *function; /* of a scheme */
+    bool all;
+    const char **filegroups;
+    size_t nfilegroups;
+};
+
+/* TRUNCATE TABLE t WITH (PARTITIONS (1, 3 TO 5)) */
+struct truncate_stmt {
+    struct name target;
+    struct partition_range {
+        int64_t from, to;
+    } * ranges;
+    size_t nranges;
+};
+
 struct drop_stmt {
     enum object_class what;
     bool if_exists;
@@ -521,9 +557,33 @@ struct schema_stmt {
 /* As sys.databases numbers them. */
 enum recovery_model { RECOVERY_FULL = 1, RECOVERY_BULK_LOGGED, RECOVERY_SIMPLE };
 
-/* CREATE DATABASE; ALTER DATABASE SET, whose other options have no effect here */
+enum files_verb {
+    FILES_NONE,
+    FILES_ADD_FILEGROUP,
+    FILES_DEFAULT_FILEGROUP, /* MODIFY FILEGROUP g DEFAULT */
+    FILES_REMOVE_FILEGROUP,
+    FILES_ADD, /* ADD FILE (...), ... TO FILEGROUP g */
+    FILES_REMOVE
+};
+
+struct file_size {
+    int64_t pages;
+    bool given, percent; /* percent: pages is one */
+};
+
+struct file_def {
+    const char *name, *path;
+    struct file_size size, max_size, growth; /* max_size.pages -1: UNLIMITED */
+};
+
+/* CREATE DATABASE; ALTER DATABASE: files, and SET, whose other options have no effect
+ * here */
 struct database_stmt {
     const char *name; /* NULL: ALTER DATABASE CURRENT */
+    enum files_verb files_verb;
+    const char *filegroup, *file;
+    struct file_def *files;
+    size_t nfiles;
     const char *collation;
     bool has_recovery, has_snapshot;
     enum recovery_model recovery;
@@ -662,7 +722,7 @@ enum stmt_kind {
     ST_INSERT,            /* u.insert */
     ST_UPDATE,            /* u.update */
     ST_DELETE,            /* u.del */
-    ST_TRUNCATE,          /* u.target */
+    ST_TRUNCATE,          /* u.truncate */
     ST_CREATE_TABLE,      /* u.table */
     ST_ALTER_TABLE,       /* u.alter */
     ST_CREATE_INDEX,      /* u.index */
@@ -671,6 +731,7 @@ enum stmt_kind {
     ST_CREATE_SCHEMA,     /* u.schema */
     ST_CREATE_DATABASE,   /* u.database */
     ST_ALTER_DATABASE,    /* u.database */
+    ST_PARTITION,         /* u.partition */
     ST_DROP,              /* u.drop */
     ST_PRINCIPAL,         /* u.principal */
     ST_GRANT,             /* u.grant */
@@ -714,7 +775,8 @@ struct stmt {
         struct insert_stmt *insert;
         struct update_stmt *update;
         struct delete_stmt *del;
-        struct name target;
+        struct truncate_stmt *truncate;
+        struct partition_stmt *partition;
         struct table_def *table;
         struct alter_table_stmt *alter;
         struct index_def *index;

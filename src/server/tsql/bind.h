@@ -345,7 +345,7 @@ bool select_run(struct binder *b, const struct query *q);
 bool insert_run(struct binder *b, const struct insert_stmt *st);
 bool update_run(struct binder *b, const struct update_stmt *st);
 bool delete_run(struct binder *b, const struct delete_stmt *st);
-bool truncate_run(struct binder *b, const struct name *target);
+bool truncate_run(struct binder *b, const struct truncate_stmt *st);
 bool ddl_run(struct binder *b, const struct stmt *st);
 
 #endif

@@ -1,6 +1,8 @@
 /* bind_func.c - function calls, aggregates, window functions. See bind.h. */
 #include "server/tsql/bind.h"
 
+#include "server/store/partition.h"
+
 #include <string.h>
 
 struct call {
@@ -283,10 +285,49 @@ static const struct func_expr *expand_star(struct binder *b, const struct bscope
     return f->args == NULL ? NULL : f;
 }
 
+/* $PARTITION.f(x), db.$PARTITION.f(x) */
+static bool bind_partition(struct binder *b, struct bscope *sc, const struct func_expr *f,
+                           struct bexpr *out)
+{
+    const struct cat_partition_function *pf;
+    struct database *db;
+    struct handle *h;
+    const struct catalog *cat;
+    const char *schema;
+
+    if (!bind_database(b, &f->name, &db))
+        return false;
+    h = session_handle(b->ctx->session, db, b->e);
+    cat = h == NULL ? NULL : bind_catalog(b, h);
+    if (cat == NULL)
+        return false;
+    pf = catalog_partition_function(cat, f->name.object);
+    if (pf == NULL)
+        return sqlerr_set(b->e, 208, f->name.object);
+    if (f->nargs != 1 || f->star)
+        return sqlerr_set(b->e, 174, f->name.object, 1);
+    if (b->stored || b->no_once)
+        return bind_unsupported(b, "$PARTITION in a constraint, default or index");
+    schema = h == b->h ? "main" : bind_text(b, "d%d", (int)database_id(db));
+    if (schema == NULL || !bind_expr(b, sc, f->args[0], out) ||
+        !bind_convert(b, out, &pf->type))
+        return false;
+    out->sql = partition_number_sql(b, schema, pf, out->sql);
+    out->type = type_of(TY_INT);
+    out->nullable = false;
+    out->literal = NULL;
+    out->column = NULL;
+    out->variable = NULL;
+    return out->sql != NULL;
+}
+
 bool bind_function(struct binder *b, struct bscope *sc, const struct expr *x,
                    struct bexpr *out)
 {
     struct call c = {.f = x->u.func};
+
+    if (c.f->name.schema != NULL && strcasecmp(c.f->name.schema, "$PARTITION") == 0)
+        return bind_partition(b, sc, c.f, out);
 
     if (c.f->star && (strcasecmp(c.f->name.object, "CHECKSUM") == 0 ||
                       strcasecmp(c.f->name.object, "BINARY_CHECKSUM") == 0))

@@ -1,6 +1,7 @@
 /* dml_delete.c - DELETE and TRUNCATE TABLE. See dml_select.h. */
 #include "server/tsql/dml_select.h"
 
+#include "server/store/partition.h"
 #include "server/store/segment.h"
 
 #include <string.h>
@@ -74,23 +75,81 @@ bool delete_run(struct binder *b, const struct delete_stmt *st)
     return ok;
 }
 
-bool truncate_run(struct binder *b, const struct name *target)
+/* 7729, 7722, 7728: which partitions are meant */
+static bool check_ranges(struct binder *b, const struct truncate_stmt *st,
+                         const struct cat_table *t)
 {
+    size_t n = table_partitions(t);
+
+    if (t->partition_column == NULL)
+        return sqlerr_set(b->e, 7729, "TRUNCATE TABLE", "table", t->object->name);
+    for (size_t i = 0; i < st->nranges; i++) {
+        int64_t from = st->ranges[i].from, to = st->ranges[i].to;
+        int64_t wrong = from < 1 || from > (int64_t)n ? from : to;
+
+        if (wrong < 1 || wrong > (int64_t)n)
+            return sqlerr_set(b->e, 7722, (long long)wrong, "table", t->object->name,
+                              (int)n);
+        if (from > to)
+            return sqlerr_set(b->e, 7728, (long long)from, (long long)to);
+    }
+    return true;
+}
+
+/* Rows of some partitions; segments of one partition alone go as they are. */
+static bool truncate_partitions(struct binder *b, const struct truncate_stmt *st,
+                                const struct table_ref *ref)
+{
+    const char *number = partition_of_row_sql(b, ref->table), *sql;
+
+    for (size_t i = 0; number != NULL && i < st->nranges; i++) {
+        const struct partition_range *r = &st->ranges[i];
+
+        sql = bind_text(b, "DELETE FROM %s WHERE %s BETWEEN %lld AND %lld", ref->sql,
+                        number, (long long)r->from, (long long)r->to);
+        if (sql == NULL || !run_sql(b, sql))
+            return false;
+        for (int64_t n = r->from; n <= r->to; n++)
+            if (!segments_forget_partition(b, ref->table->object->id, n))
+                return false;
+    }
+    return number != NULL;
+}
+
+static bool truncate_target(struct binder *b, const struct truncate_stmt *st,
+                            struct table_ref *ref)
+{
+    bool unsorted = false;
+
+    b->segments_stay = true; /* they go as a whole */
+    if (!dml_target(b, &st->target, ref))
+        return false;
+    b->segments_stay = false;
+    if (st->nranges == 0 || ref->table->partition_column == NULL)
+        return true;
+    /* what has rows of several partitions is brought in first */
+    return segments_unsorted(b, ref->table, &unsorted) &&
+           (!unsorted || dml_target(b, &st->target, ref));
+}
+
+bool truncate_run(struct binder *b, const struct truncate_stmt *st)
+{
+    const struct name *target = &st->target;
     struct table_ref ref;
     const char *sql;
 
     b->ctx->rows = -1;
-    b->segments_stay = true; /* they go as a whole */
-    if (!dml_target(b, target, &ref))
-        return false;
-    b->segments_stay = false;
-    if (!bind_permit_alter(b, &ref, target))
+    if (!truncate_target(b, st, &ref) || !bind_permit_alter(b, &ref, target))
         return false;
     for (size_t i = 0; i < ref.table->nrefs; i++)
         if (ref.table->refs[i]->table_id != ref.table->object->id)
             return sqlerr_set(b->e, 4712, target->object);
+    if (st->nranges > 0 && !check_ranges(b, st, ref.table))
+        return false;
     if (session_options(b->ctx->session)->fmtonly)
         return true;
+    if (st->nranges > 0)
+        return truncate_partitions(b, st, &ref);
     sql = bind_text(b, "DELETE FROM %s", ref.sql);
     if (sql == NULL || !run_sql(b, sql) ||
         (!ref.table->temp && !segments_forget(b, ref.table->object->id)))

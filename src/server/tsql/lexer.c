@@ -363,6 +363,8 @@ static bool lex_token(struct lexer *lx, struct token *t, struct sqlerr *e)
         lex_number(lx, t);
         return true;
     }
+    if (c == '$' && is_name_start(d)) /* $PARTITION */
+        return lex_word(lx, t, e);
     if (c == '$') {
         lex_money(lx, t);
         return true;

@@ -10,7 +10,7 @@ libfrserver_a_SOURCES += \
 	src/server/tsql/parse_dml.c src/server/tsql/parse_table.c \
 	src/server/tsql/parse_ddl.c src/server/tsql/parse_index.c src/server/tsql/parse_security.c src/server/tsql/bind_rights.c src/server/tsql/parse_proc.c \
 	src/server/tsql/parse_set.c src/server/tsql/parse_stmt.c \
-	src/server/tsql/parse_backup.c
+	src/server/tsql/parse_backup.c src/server/tsql/parse_partition.c
 libfrserver_a_SOURCES += \
 	src/server/tsql/errclass.c src/server/tsql/errclass.h \
 	src/server/tsql/interp.c src/server/tsql/interp.h \

@@ -386,8 +386,12 @@ static bool parse_termination(struct parser *p)
 
 static bool parse_alter_database(struct parser *p, struct database_stmt *d)
 {
+    bool found;
+
+    if (!parse_database_files(p, d, &found) || found)
+        return found && !p->failed;
     if (!take_kw(p, KW_SET))
-        return parse_unsupported(p, "ALTER DATABASE other than SET");
+        return parse_unsupported(p, "ALTER DATABASE other than SET and files");
     do {
         if (!parse_database_option(p, d))
             return false;
@@ -476,6 +480,8 @@ struct stmt *parse_create(struct parser *p)
         return parse_database(p, false);
     if (!or_alter && at_principal(p))
         return parse_principal(p, PRINCIPAL_CREATE);
+    if (!or_alter && at_word(p, "PARTITION"))
+        return parse_partition_stmt(p, false);
     refuse_object(p, "CREATE");
     return NULL;
 }
@@ -545,6 +551,8 @@ struct stmt *parse_drop(struct parser *p)
         return NULL;
     if (at_principal(p))
         return parse_principal(p, PRINCIPAL_DROP);
+    if (at_word(p, "PARTITION"))
+        return parse_partition_stmt(p, true);
     st->u.drop = d;
     for (size_t i = 0; i < sizeof drop_words / sizeof drop_words[0] && !found; i++) {
         found = at_word(p, drop_words[i].word);

@@ -227,14 +227,15 @@ struct stmt *parse_delete(struct parser *p)
 struct stmt *parse_truncate(struct parser *p)
 {
     struct stmt *st = stmt_new(p, ST_TRUNCATE);
+    struct truncate_stmt *t = NEW(p, truncate_stmt);
 
-    if (st == NULL || !parse_advance(p) || !need_kw(p, KW_TABLE) ||
-        !parse_name(p, &st->u.target))
+    if (st == NULL || t == NULL || !parse_advance(p) || !need_kw(p, KW_TABLE) ||
+        !parse_name(p, &t->target))
         return NULL;
-    if (at_kw(p, KW_WITH) && parse_peek(p, 1).op == '(') {
-        parse_unsupported(p, "TRUNCATE TABLE with PARTITIONS");
+    st->u.truncate = t;
+    if (at_kw(p, KW_WITH) && parse_peek(p, 1).op == '(' &&
+        (!parse_advance(p) || !parse_truncate_partitions(p, t)))
         return NULL;
-    }
     return st;
 }
 

@@ -11,17 +11,7 @@ static bool parse_index_on(struct parser *p, struct index_def *ix)
         return false;
     if (take_kw(p, KW_WHERE) && (ix->where = parse_condition(p)) == NULL)
         return false;
-    if (!parse_with_options(p, &ix->with))
-        return false;
-    if (take_kw(p, KW_ON)) {
-        ix->filegroup = at_kw(p, KW_PRIMARY) ? p->tok.text : NULL;
-        if (ix->filegroup != NULL)
-            return parse_advance(p);
-        ix->filegroup = parse_identifier(p);
-        if (at_op(p, '('))
-            return parse_unsupported(p, "A partition scheme");
-    }
-    return !p->failed;
+    return parse_with_options(p, &ix->with) && parse_data_space(p, &ix->on);
 }
 
 struct stmt *parse_create_index(struct parser *p)

@@ -153,6 +153,13 @@ struct stmt *
 parse_exec_bare(struct parser *p); /* a procedure's name at the start of a batch */
 struct stmt *parse_tran(struct parser *p);
 struct stmt *parse_backup(struct parser *p);
+/* ---- parse_partition.c ---- */
+/* ON filegroup, ON scheme(column), where it is there */
+bool parse_data_space(struct parser *p, struct data_space_ref *on);
+struct stmt *parse_partition_stmt(struct parser *p, bool drop);
+/* ADD, MODIFY and REMOVE of ALTER DATABASE; *found false: none of these */
+bool parse_database_files(struct parser *p, struct database_stmt *d, bool *found);
+bool parse_truncate_partitions(struct parser *p, struct truncate_stmt *t);
 /* ---- parse_security.c ---- */
 /* LOGIN, USER, ROLE or SERVER ROLE is in hand. */
 bool at_principal(struct parser *p);

@@ -97,25 +97,6 @@ bool parse_with_options(struct parser *p, struct storage_options *o)
     return parse_advance(p) && parse_option_list(p, o);
 }
 
-/* ON filegroup; ON scheme(column) is partitioning. */
-static bool parse_filegroup(struct parser *p, const char **filegroup)
-{
-    if (!take_kw(p, KW_ON))
-        return !p->failed;
-    *filegroup = p->tok.kind == TK_STRING ? p->tok.text : NULL;
-    if (*filegroup != NULL)
-        parse_advance(p);
-    else if (at_kw(p, KW_PRIMARY) || at_kw(p, KW_DEFAULT)) {
-        *filegroup = p->tok.text;
-        parse_advance(p);
-    } else {
-        *filegroup = parse_identifier(p);
-    }
-    if (at_op(p, '('))
-        return parse_unsupported(p, "A partition scheme");
-    return *filegroup != NULL && !p->failed;
-}
-
 static bool parse_ref_actions(struct parser *p, struct constraint_def *c)
 {
     while (take_kw(p, KW_ON)) {
@@ -156,8 +137,6 @@ static bool parse_clustered(struct parser *p, bool *clustered, bool *nonclustere
 
 static bool parse_key(struct parser *p, struct constraint_def *c, bool columns)
 {
-    const char *filegroup = NULL;
-
     if (at_kw(p, KW_PRIMARY)) {
         c->kind = CON_PRIMARY_KEY;
         parse_advance(p);
@@ -171,7 +150,7 @@ static bool parse_key(struct parser *p, struct constraint_def *c, bool columns)
         return false;
     if ((columns || at_op(p, '(')) && !parse_index_columns(p, &c->columns, &c->ncolumns))
         return false;
-    return parse_with_options(p, &c->with) && parse_filegroup(p, &filegroup);
+    return parse_with_options(p, &c->with) && parse_data_space(p, &c->on);
 }
 
 static bool parse_check(struct parser *p, struct constraint_def *c)
@@ -380,7 +359,7 @@ static bool parse_inline_index(struct parser *p, struct index_def *ix)
         return false;
     if (take_kw(p, KW_WHERE) && (ix->where = parse_condition(p)) == NULL)
         return false;
-    return parse_with_options(p, &ix->with) && parse_filegroup(p, &ix->filegroup);
+    return parse_with_options(p, &ix->with) && parse_data_space(p, &ix->on);
 }
 
 /* (columns, constraints, indexes) */
@@ -437,7 +416,7 @@ struct stmt *parse_create_table(struct parser *p, const char *start)
         parse_unsupported(p, "CREATE TABLE AS");
         return NULL;
     }
-    if (!parse_table_body(p, def) || !parse_filegroup(p, &def->filegroup))
+    if (!parse_table_body(p, def) || !parse_data_space(p, &def->on))
         return NULL;
     if (take_word(p, "TEXTIMAGE_ON")) {
         if (at_kw(p, KW_PRIMARY))

@@ -47,7 +47,7 @@ static bool run_delete(struct binder *b, const struct stmt *st)
 
 static bool run_truncate(struct binder *b, const struct stmt *st)
 {
-    return truncate_run(b, &st->u.target);
+    return truncate_run(b, st->u.truncate);
 }
 
 static const struct runner runners[] = {
@@ -64,6 +64,7 @@ static const struct runner runners[] = {
     {ST_CREATE_SCHEMA, NEED_CURRENT, ddl_run},
     {ST_CREATE_DATABASE, NEED_NOTHING, ddl_run},
     {ST_ALTER_DATABASE, NEED_TARGET, ddl_run},
+    {ST_PARTITION, NEED_CURRENT, ddl_run},
     {ST_DROP, NEED_TARGET, ddl_run},
     {ST_PRINCIPAL, NEED_CURRENT, ddl_run},
     {ST_GRANT, NEED_CURRENT, ddl_run},
@@ -100,7 +101,7 @@ static const struct name *target_name(const struct stmt *st)
         return update_target((const struct source *const *)st->u.del->from,
                              st->u.del->nfrom, &st->u.del->target);
     case ST_TRUNCATE:
-        return &st->u.target;
+        return &st->u.truncate->target;
     case ST_CREATE_TABLE:
         return &st->u.table->name;
     case ST_ALTER_TABLE:

@@ -280,6 +280,8 @@ const struct sqlerr_row sqlerr_table[] = {
      "paths."},
     {1801, 16, "Database '%s' already exists. Choose a different database name."},
     {1802, 16, "CREATE DATABASE failed; its files could not be created."},
+    {1828, 16, "The logical file name '%s' is in use already; choose another name."},
+    {1834, 16, "The file '%s' cannot be made: the database '%s' uses it."},
     {1902, 16, "Cannot create another clustered index on %s '%s': '%s' is one already."},
     {1904, 16,
      "The index '%s' on table '%s' has %d key columns; at most %d are allowed."},
@@ -290,6 +292,7 @@ const struct sqlerr_row sqlerr_table[] = {
     {1915, 16,
      "The option IGNORE_DUP_KEY is for unique indexes only: the index '%s' is not."},
     {1919, 16, "Column '%s' in table '%s' has a type that cannot be an index key."},
+    {1921, 16, "Invalid %s '%s' specified."},
     {1934, 16,
      "%s failed because the following SET options have incorrect settings: '%s'."},
     {1973, 16,
@@ -302,7 +305,8 @@ const struct sqlerr_row sqlerr_table[] = {
      "key or unique constraint."},
     {1987, 16, "Cannot %s %s '%s' on %s '%s' because its %s is disabled."},
     {1989, 16,
-     "Cannot enable the foreign key constraint '%s': the index '%s' of the referenced key "
+     "Cannot enable the foreign key constraint '%s': the index '%s' of the referenced "
+     "key "
      "is disabled."},
     {1992, 10,
      "Warning: Foreign key '%s' on table '%s', which refers to table '%s', was disabled "
@@ -328,6 +332,8 @@ const struct sqlerr_row sqlerr_table[] = {
      "Column, parameter, or variable #%d: Cannot specify a column width on data type "
      "%s."},
     {2717, 15, "The size (%d) given to the %s '%s' exceeds the maximum allowed (%d)."},
+    {2726, 16,
+     "The partition function '%s' uses %d columns, and the %s is partitioned by %d."},
     {2727, 11, "Cannot find index '%s'."},
     {2729, 16, "Procedure '%s' already exists."},
     {2732, 16,
@@ -359,8 +365,7 @@ const struct sqlerr_row sqlerr_table[] = {
     {2812, 16, "Could not find stored procedure '%s'."},
     {3013, 16, "%s is terminating abnormally."},
     {3021, 16, "Cannot perform a backup or restore operation within a transaction."},
-    {3101, 16,
-     "Exclusive access could not be obtained because the database is in use."},
+    {3101, 16, "Exclusive access could not be obtained because the database is in use."},
     {3102, 16,
      "%s cannot process database '%s' because it is in use by this session. It is "
      "recommended that the master database be used when performing this operation."},
@@ -452,11 +457,16 @@ const struct sqlerr_row sqlerr_table[] = {
     {4506, 10, "Column name '%s' in view or function '%s' is specified more than once."},
     {4511, 16, "The view or function has no name for its column %d."},
     {4606, 16, "Granted or revoked privilege %s is not compatible with object."},
-    {4610, 16, "Permissions can be granted or revoked on objects of the current database only."},
+    {4610, 16,
+     "Permissions can be granted or revoked on objects of the current database only."},
     {4613, 16, "You may not grant this permission to others."},
     {4617, 16, "Permissions of fixed roles cannot be granted, denied or revoked."},
-    {4621, 16, "Permissions on the server can be granted only while the current database is master."},
-    {4624, 16, "Permissions cannot be granted to, denied to or revoked from sa, dbo, INFORMATION_SCHEMA, sys or yourself."},
+    {4621, 16,
+     "Permissions on the server can be granted only while the current database is "
+     "master."},
+    {4624, 16,
+     "Permissions cannot be granted to, denied to or revoked from sa, dbo, "
+     "INFORMATION_SCHEMA, sys or yourself."},
     {4701, 16,
      "Cannot find the object \"%s\" because it does not exist or you do not have "
      "permissions."},
@@ -491,10 +501,17 @@ const struct sqlerr_row sqlerr_table[] = {
      "Cannot find the object \"%s\" because it does not exist or you do not have "
      "permissions."},
     {4903, 0,
-     "Warning: The partition %lld given for the table '%s' was ignored in the ALTER TABLE "
+     "Warning: The partition %lld given for the table '%s' was ignored in the ALTER "
+     "TABLE "
      "SWITCH statement: the table is not partitioned."},
+    {4904, 16,
+     "ALTER TABLE SWITCH statement failed. The partition %d of the target table '%s' "
+     "must be empty."},
     {4905, 16,
      "ALTER TABLE SWITCH statement failed. The target table '%s' must be empty."},
+    {4911, 16,
+     "A partitioned table needs a partition number in the ALTER TABLE SWITCH statement: "
+     "the table '%s' is partitioned."},
     {4913, 16,
      "ALTER TABLE SWITCH statement failed. The table '%s' has the clustered index '%s', "
      "and the table '%s' has none."},
@@ -505,8 +522,21 @@ const struct sqlerr_row sqlerr_table[] = {
     {4922, 16, "%s %s failed because one or more objects access this column."},
     {4924, 16, "%s failed because column '%s' does not exist in table '%s'."},
     {4928, 16, "Cannot alter column '%s' because it is '%s'."},
+    {4937, 16,
+     "ALTER TABLE SWITCH statement failed. The %s '%s' is in filegroup '%s', and the %s "
+     "'%s' is in filegroup '%s'."},
+    {4938, 16,
+     "ALTER TABLE SWITCH statement failed. The partition %d of the %s '%s' is in "
+     "filegroup '%s', and the %s '%s' is in filegroup '%s'."},
+    {4939, 16,
+     "ALTER TABLE SWITCH statement failed. The %s '%s' is in filegroup '%s', and the "
+     "partition %d of the %s '%s' is in filegroup '%s'."},
+    {4940, 16,
+     "ALTER TABLE SWITCH statement failed. The partition %d of the %s '%s' is in "
+     "filegroup '%s', and the partition %d of the %s '%s' is in filegroup '%s'."},
     {4942, 16,
-     "ALTER TABLE SWITCH statement failed: the column '%s' at ordinal %d in table '%s' has "
+     "ALTER TABLE SWITCH statement failed: the column '%s' at ordinal %d in table '%s' "
+     "has "
      "another name than the column '%s' at the same ordinal in table '%s'."},
     {4943, 16,
      "ALTER TABLE SWITCH statement failed: the table '%s' has %d columns and the table "
@@ -521,15 +551,17 @@ const struct sqlerr_row sqlerr_table[] = {
      "ALTER TABLE SWITCH statement failed: the column '%s' is not equally persistent in "
      "the tables '%s' and '%s'."},
     {4947, 16,
-     "ALTER TABLE SWITCH statement failed. The source table '%s' has no index identical to "
+     "ALTER TABLE SWITCH statement failed. The source table '%s' has no index identical "
+     "to "
      "the index '%s' of the target table '%s'."},
     {4948, 16,
-     "ALTER TABLE SWITCH statement failed. The source table '%s' is in database '%s', the "
+     "ALTER TABLE SWITCH statement failed. The source table '%s' is in database '%s', "
+     "the "
      "target table '%s' in database '%s'."},
-    {4949, 16,
-     "ALTER TABLE SWITCH statement failed: the object '%s' is no user table."},
+    {4949, 16, "ALTER TABLE SWITCH statement failed: the object '%s' is no user table."},
     {4955, 16,
-     "ALTER TABLE SWITCH statement failed. The source table '%s' and the target table '%s' "
+     "ALTER TABLE SWITCH statement failed. The source table '%s' and the target table "
+     "'%s' "
      "are the same."},
     {4958, 16,
      "ALTER TABLE SWITCH statement failed: the column '%s' has not the same ROWGUIDCOL "
@@ -551,7 +583,8 @@ const struct sqlerr_row sqlerr_table[] = {
      "ALTER TABLE SWITCH statement failed. The target table '%s' has the foreign key "
      "constraint '%s', and the source table '%s' has none like it."},
     {4969, 16,
-     "ALTER TABLE SWITCH statement failed. The foreign key constraint '%s' is disabled in "
+     "ALTER TABLE SWITCH statement failed. The foreign key constraint '%s' is disabled "
+     "in "
      "the source table '%s', and its counterpart '%s' is enabled in the target table "
      "'%s'."},
     {4970, 16,
@@ -560,14 +593,29 @@ const struct sqlerr_row sqlerr_table[] = {
     {4971, 16,
      "ALTER TABLE SWITCH statement failed. The target table '%s' has the column's check "
      "constraint '%s', and the source table '%s' has none like it."},
+    {4972, 16,
+     "ALTER TABLE SWITCH statement failed. Check constraints or the partition function "
+     "of the source table '%s' allow values that those of the target table '%s' do not."},
     {4974, 16,
      "ALTER TABLE SWITCH statement failed. The foreign key constraint '%s' is NOCHECK in "
-     "the source table '%s', and its counterpart '%s' is CHECK in the target table '%s'."},
+     "the source table '%s', and its counterpart '%s' is CHECK in the target table "
+     "'%s'."},
+    {4982, 16,
+     "ALTER TABLE SWITCH statement failed. Check constraints of the source table '%s' "
+     "allow values outside the range of the partition %d of the target table '%s'."},
     {4985, 16,
-     "ALTER TABLE SWITCH statement failed: the column '%s' is not equally nullable in the "
+     "ALTER TABLE SWITCH statement failed: the column '%s' is not equally nullable in "
+     "the "
      "tables '%s' and '%s'."},
+    {5009, 16, "A file that the statement names was not found."},
     {5011, 14, "Database '%s' does not exist, or you have no permission to alter it."},
+    {5035, 16, "The filegroup '%s' exists already in this database."},
+    {5042, 16, "The %s '%s' cannot be removed: it is not empty."},
+    {5047, 16,
+     "The filegroup '%s' cannot be removed: it is the first or the default one."},
     {5074, 16, "The %s '%s' is dependent on %s '%s'."},
+    {5104, 16, "The file size %lld is too large."},
+    {5133, 16, "The folder of the file '%s' was not found."},
     {5701, 0, "Changed database context to '%s'."},
     {5703, 0, "Changed language setting to %s."},
     {6004, 14, "User does not have permission to perform this action."},
@@ -581,6 +629,31 @@ const struct sqlerr_row sqlerr_table[] = {
      "OLE DB provider '%s' for linked server '%s' returned invalid data for column "
      "'%s'."},
     {7625, 16, "Full-text index '%s' is not available."},
+    {7704, 16, "The type '%s' is not valid for this operation."},
+    {7705, 16,
+     "The boundary value at ordinal %d cannot be converted to the type of the partition "
+     "function's parameter."},
+    {7706, 16, "The partition function '%s' is used by a partition scheme."},
+    {7707, 16,
+     "The partition function '%s' makes more partitions than the scheme '%s' has "
+     "filegroups."},
+    {7708, 16,
+     "Boundary values of a partition function must differ: those at ordinals %d and %d "
+     "are equal."},
+    {7709, 0,
+     "Warning: the boundary values of the partition function '%s' are not in order; the "
+     "partitions of a scheme of '%s' follow their order."},
+    {7717, 16, "The partition scheme '%s' is used by a table."},
+    {7719, 16, "%s PARTITION FUNCTION failed: it may have %d partitions at most."},
+    {7722, 16,
+     "Invalid partition number %lld for the %s '%s': it has the numbers 1 to %d."},
+    {7723, 16,
+     "Only one filegroup can be given with ALL in the CREATE PARTITION SCHEME "
+     "statement."},
+    {7726, 16,
+     "The partitioning column '%s' has the type %s, and the parameter of the partition "
+     "function '%s' the type %s."},
+    {7728, 16, "Invalid partition range %lld TO %lld: the lower number comes first."},
     {7729, 16,
      "A partition number cannot be given in the %s statement: the %s '%s' is not "
      "partitioned."},
@@ -671,7 +744,8 @@ const struct sqlerr_row sqlerr_table[] = {
     {10738, 15, "The INSERT statement has more row values than the maximum of %d."},
     {10741, 15, "TOP and OFFSET cannot be used in the same query."},
     {11406, 16,
-     "ALTER TABLE SWITCH statement failed. The source and the target have different values "
+     "ALTER TABLE SWITCH statement failed. The source and the target have different "
+     "values "
      "of the option DATA_COMPRESSION."},
     {11555, 15,
      "The parameter '%s' is declared NOT NULL, which only natively compiled modules "
@@ -692,7 +766,9 @@ const struct sqlerr_row sqlerr_table[] = {
     {15150, 16, "Cannot %s the %s '%s'."},
     {15151, 16,
      "Cannot %s the %s '%s', because it does not exist or you do not have permission."},
-    {15174, 16, "Login '%s' owns a database; it must have another owner before the login can be dropped."},
+    {15174, 16,
+     "Login '%s' owns a database; it must have another owner before the login can be "
+     "dropped."},
     {15225, 11,
      "No item named '%s' was found in the current database '%s' for @itemtype '%s'."},
     {15247, 16, "User does not have permission to perform this action."},
