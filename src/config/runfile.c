@@ -129,7 +129,7 @@ static void check_option(struct checker *c, fr_groups groups,
                          json_t *v, json_t *into)
 {
     const struct option_spec *o = option_find(at->key, strlen(at->key), groups);
-    const struct option_spec *other = option_find(at->key, strlen(at->key), ~0u);
+    const struct option_spec *other = option_find(at->key, strlen(at->key), FR_GROUP_ALL);
     struct fr_nearest nearest;
     char shown[64];
     struct fr_err why;
@@ -494,8 +494,8 @@ void fr_config_file_check(struct fr_document *d)
     json_object_foreach(d->root, key, v)
     {
         struct fr_json_path at = {.key = key};
-        const struct option_spec *o = option_find(key, strlen(key), ~0u);
-        const char *near = option_nearest(key, strlen(key), ~0u);
+        const struct option_spec *o = option_find(key, strlen(key), FR_GROUP_ALL);
+        const char *near = option_nearest(key, strlen(key), FR_GROUP_ALL);
         struct fr_err why;
 
         if (o == NULL || o->hidden)

@@ -70,7 +70,7 @@ const struct option_spec *option_find(const char *name, size_t n, fr_groups grou
 
 bool fr_settings_is_given(const struct fr_settings *s, const char *name)
 {
-    const struct option_spec *o = option_find(name, strlen(name), ~0u);
+    const struct option_spec *o = option_find(name, strlen(name), FR_GROUP_ALL);
 
     return o != NULL && s->given[o - option_table];
 }
@@ -344,7 +344,7 @@ static fr_status set_from_json(struct fr_settings *s, fr_groups groups, json_t *
         const struct option_spec *o = option_find(name, strlen(name), groups);
 
         if (o == NULL)
-            o = option_find(name, strlen(name), ~0u);
+            o = option_find(name, strlen(name), FR_GROUP_ALL);
         if (o == NULL)
             return fr_err_set(err, FR_EARG, "%s: there is no option \"%s\"", where, name);
         if ((o->group & groups) == 0)

@@ -127,6 +127,7 @@ void fr_settings_free(struct fr_settings *s);
 /* Which commands take an option: a set of these. */
 typedef uint64_t fr_groups;
 #define FR_GROUP(bit) (UINT64_C(1) << (bit))
+#define FR_GROUP_ALL (~(fr_groups)0)
 #define FR_GROUP_CONNECTION FR_GROUP(0) /* server, user, password, ... */
 #define FR_GROUP_CONTROL FR_GROUP(1)    /* control database */
 #define FR_GROUP_OUTPUT FR_GROUP(2)     /* --json, -q, -v, --config, --help */

@@ -81,7 +81,7 @@ static fr_status read_hello(struct worker *w, struct fr_err *err)
     fr_throttle_set_rate(&w->throttle, (uint64_t)fr_ipc_number(m, "rate", 0));
     worker_set_hold(w, HELD_BY_COORDINATOR, json_is_true(json_object_get(m, "hold")));
     w->looks_for_hold = json_is_true(json_object_get(m, "joined"));
-    st = fr_settings_from_json(w->settings, ~0u, json_object_get(m, "settings"),
+    st = fr_settings_from_json(w->settings, FR_GROUP_ALL, json_object_get(m, "settings"),
                                "settings", err);
     password = fr_ipc_text(m, "password");
     fr_secret_free(&w->settings->password);
