@@ -8,3 +8,7 @@ EXTRA_DIST += $(ACCEPTANCE)/accept-twice $(ACCEPTANCE)/accept $(ACCEPTANCE)/READ
 STRIPED = examples/striped-backup
 TESTS += $(STRIPED)/run-once
 EXTRA_DIST += $(STRIPED)/run-once $(STRIPED)/README.md
+STRESS = examples/query-stress
+TESTS += $(STRESS)/run-once
+EXTRA_DIST += $(STRESS)/run-once $(STRESS)/README.md $(STRESS)/queries/1_best_customers.sql $(STRESS)/queries/2_by_month.sql \
+	$(STRESS)/queries/3_large_orders.sql $(STRESS)/queries/4_one_customer.sql

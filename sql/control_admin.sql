@@ -199,6 +199,10 @@ BEGIN
     SET @forgotten = @@ROWCOUNT;
     DELETE FROM dbo.ready WHERE NOT EXISTS (SELECT 1 FROM dbo.run AS r WHERE r.run_id = ready.run_id);
     DELETE FROM dbo.sample WHERE NOT EXISTS (SELECT 1 FROM dbo.run AS r WHERE r.run_id = sample.run_id);
+    DELETE FROM dbo.workload WHERE NOT EXISTS (SELECT 1 FROM dbo.run AS r WHERE r.run_id = workload.run_id);
+    DELETE FROM dbo.workload_query WHERE NOT EXISTS (SELECT 1 FROM dbo.run AS r WHERE r.run_id = workload_query.run_id);
+    DELETE FROM dbo.workload_execution
+    WHERE NOT EXISTS (SELECT 1 FROM dbo.run AS r WHERE r.run_id = workload_execution.run_id);
     DELETE FROM dbo.worker
     WHERE last_seen < DATEADD(day, -@days, SYSUTCDATETIME())
       AND NOT EXISTS (SELECT 1 FROM dbo.run AS r WHERE r.run_id = worker.run_id);

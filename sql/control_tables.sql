@@ -347,3 +347,61 @@ GO
 IF NOT EXISTS (SELECT 1 FROM dbo.control_version WHERE version = 5)
 INSERT INTO dbo.control_version (version) VALUES (5);
 GO
+/*
+ * Version 6.  Query workloads.  A workload is of one run: its row says how often its queries are started, counts the starts
+ * (it is also the lock of all who take one), and keeps which schedulers the target had.
+ */
+IF OBJECT_ID(N'dbo.workload', N'U') IS NULL
+CREATE TABLE dbo.workload (
+    run_id bigint NOT NULL CONSTRAINT pk_workload PRIMARY KEY,
+    target_server nvarchar(256) NOT NULL,
+    max_starts bigint NULL,
+    duration_s int NULL,
+    is_power_run bit NOT NULL,
+    schedulers nvarchar(max) NULL,
+    starts bigint NOT NULL CONSTRAINT df_workload_starts DEFAULT 0
+);
+GO
+/* The SQL is kept here: its file may change, and other hosts need none. */
+IF OBJECT_ID(N'dbo.workload_query', N'U') IS NULL
+CREATE TABLE dbo.workload_query (
+    run_id bigint NOT NULL,
+    entry int NOT NULL,
+    name nvarchar(2000) NOT NULL,
+    sql_text nvarchar(max) NOT NULL,
+    assignments bigint NOT NULL CONSTRAINT df_workload_query_assignments DEFAULT 0,
+    last_assigned datetime2(7) NULL,
+    CONSTRAINT pk_workload_query PRIMARY KEY (run_id, entry)
+);
+GO
+/* In the order in which they are taken. */
+IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.workload_query') AND name LIKE N'ix_workload_query_next%')
+CREATE INDEX ix_workload_query_next ON dbo.workload_query (run_id, assignments, last_assigned, entry);
+GO
+/* One row a start; without end_time it is under way.  Numbered in the order of the starts. */
+IF OBJECT_ID(N'dbo.workload_execution', N'U') IS NULL
+CREATE TABLE dbo.workload_execution (
+    execution_id bigint IDENTITY(1, 1) NOT NULL CONSTRAINT pk_workload_execution PRIMARY KEY,
+    run_id bigint NOT NULL,
+    entry int NOT NULL,
+    worker nvarchar(128) NOT NULL,
+    host nvarchar(128) NOT NULL,
+    spid int NULL,
+    scheduler_id int NULL,
+    start_time datetime2(3) NOT NULL,
+    end_time datetime2(3) NULL,
+    duration_us bigint NULL,
+    duration_ms AS (CONVERT(float, duration_us) / 1000),
+    rows_read bigint NULL,
+    server_cpu_ms bigint NULL,
+    server_reads bigint NULL,
+    server_logical_reads bigint NULL,
+    error nvarchar(2000) NULL
+);
+GO
+IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE object_id = OBJECT_ID(N'dbo.workload_execution') AND name LIKE N'ix_workload_execution_run%')
+CREATE INDEX ix_workload_execution_run ON dbo.workload_execution (run_id, worker, execution_id);
+GO
+IF NOT EXISTS (SELECT 1 FROM dbo.control_version WHERE version = 6)
+INSERT INTO dbo.control_version (version) VALUES (6);
+GO

@@ -6,7 +6,7 @@
  * ALTER ROLE fullrack_loader ADD MEMBER [etl].
  *
  * fullrack_viewer    sees everything here, changes nothing: status, verify, report
- * fullrack_loader    runs and workers: claims tasks, reports on them, begins and ends runs: run, run --dry-run, worker, start
+ * fullrack_loader    runs and workers: claims tasks, reports on them, begins and ends runs: run, run --dry-run, worker, start, workload
  * fullrack_operator  the queue: add, retry, reset, cancel, undo, purge, start
  *
  * Tables are written through procedures alone; these write by the ownership that they share with the tables.
@@ -38,6 +38,9 @@ GRANT SELECT ON dbo.work_group_need TO fullrack_viewer;
 GRANT SELECT ON dbo.table_limit TO fullrack_viewer;
 GRANT SELECT ON dbo.work_pending TO fullrack_viewer;
 GRANT SELECT ON dbo.add_gate TO fullrack_viewer;
+GRANT SELECT ON dbo.workload TO fullrack_viewer;
+GRANT SELECT ON dbo.workload_query TO fullrack_viewer;
+GRANT SELECT ON dbo.workload_execution TO fullrack_viewer;
 GRANT EXECUTE ON dbo.sp_queue_state TO fullrack_viewer;
 GO
 /*
@@ -68,6 +71,11 @@ GRANT EXECUTE ON dbo.sp_pause_run TO fullrack_loader;
 GRANT EXECUTE ON dbo.sp_add_worker TO fullrack_loader;
 GRANT EXECUTE ON dbo.sp_set_worker TO fullrack_loader;
 GRANT EXECUTE ON dbo.sp_add_samples TO fullrack_loader;
+GRANT EXECUTE ON dbo.sp_begin_workload TO fullrack_loader;
+GRANT EXECUTE ON dbo.sp_add_query TO fullrack_loader;
+GRANT EXECUTE ON dbo.sp_take_query TO fullrack_loader;
+GRANT EXECUTE ON dbo.sp_end_query TO fullrack_loader;
+GRANT EXECUTE ON dbo.sp_end_dead_queries TO fullrack_loader;
 GO
 GRANT EXECUTE ON dbo.sp_add_work TO fullrack_operator;
 GRANT EXECUTE ON dbo.sp_append_options TO fullrack_operator;

@@ -3,6 +3,7 @@
 #include "app/document_print.h"
 #include "app/open.h"
 #include "app/run_document.h"
+#include "app/workload_print.h"
 #include "base/num.h"
 #include "base/shown.h"
 #include "report/document.h"
@@ -108,6 +109,16 @@ static void print_errors(const json_t *document)
     json_decref(tasks);
 }
 
+static void print_server_waits(const json_t *document)
+{
+    const json_t *waits = json_object_get(document, "waits");
+
+    if (json_array_size(waits) == 0)
+        return;
+    printf("\nthe server's waits:\n");
+    fr_grid_print_text(GRID(wait_columns), waits, stdout);
+}
+
 static void print_text(const json_t *document)
 {
     const json_t *run = json_object_get(document, "run");
@@ -116,6 +127,11 @@ static void print_text(const json_t *document)
     const json_t *compared = json_object_get(document, "compared");
     int64_t skew = fr_report_int(run, "start_skew_ms", -1);
 
+    if (json_object_get(document, "workload") != NULL) {
+        workload_print(document, stdout);
+        print_server_waits(document);
+        return;
+    }
     printf("run %lld: %s, %.1f s, %lld workers\n",
            (long long)fr_report_int(run, "run_id", 0), fr_report_text(run, "state"),
            fr_report_real(run, "seconds", 0),
@@ -138,11 +154,7 @@ static void print_text(const json_t *document)
     printf("\nschedulers:\n");
     fr_grid_print_text(GRID(scheduler_columns), json_object_get(document, "schedulers"),
                        stdout);
-    if (json_array_size(json_object_get(document, "waits")) > 0) {
-        printf("\nthe server's waits:\n");
-        fr_grid_print_text(GRID(wait_columns), json_object_get(document, "waits"),
-                           stdout);
-    }
+    print_server_waits(document);
     print_tasks(document, "slowest", "slowest tasks");
     print_tasks(document, "failures", "failures");
     print_errors(document);

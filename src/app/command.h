@@ -26,6 +26,8 @@ int command_backup(struct fr_settings *s, struct fr_arguments *args, struct fr_e
 int command_run(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
 int command_spawnmany(struct fr_settings *s, struct fr_arguments *args,
                       struct fr_err *err);
+int command_workload(struct fr_settings *s, struct fr_arguments *args,
+                     struct fr_err *err);
 int command_worker(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
 int command_start(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
 int command_status(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);

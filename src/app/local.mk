@@ -32,7 +32,9 @@ fullrack_SOURCES = \
 	src/app/cmd_undo.c \
 	src/app/cmd_verify.c \
 	src/app/cmd_wear.c \
-	src/app/cmd_worker.c
+	src/app/cmd_worker.c \
+	src/app/cmd_workload.c \
+	src/app/workload_print.c src/app/workload_print.h
 # symbols are found once, in the coordinator, and not anew in each worker that is forked
 fullrack_LDFLAGS = $(AM_LDFLAGS) -Wl,-z,relro,-z,now
 fullrack_LDADD = libfrclient.a libfrbase.a $(UV_LIBS) $(JANSSON_LIBS) $(ARCHIVE_LIBS) $(EXPAT_LIBS) $(DBLIB_LIBS) $(GNUTLS_LIBS) -lm

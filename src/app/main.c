@@ -114,6 +114,13 @@ static const struct command commands[] = {
     {"worker", "", "one worker in the foreground",
      "  fullrack worker -S db1 -U etl -d sales --run-id 12\n",
      CONTROL | FR_GROUP_RUN | FR_GROUP_CLAIM | FR_GROUP_JOIN, 0, 0, command_worker},
+    {"workload", "PATH...", "run SQL files by many sessions, the least recent one next",
+     "  fullrack workload queries --workers 16 --duration 60 -S db1 -U etl -d sales\n"
+     "  fullrack workload queries --power-run -S db1 -U etl -d sales\n"
+     "  fullrack workload q1.sql q2.sql --loop 10 --csv-file throughput.csv -S db1 -U "
+     "etl "
+     "-d sales\n",
+     RUN | FR_GROUP_WORKLOAD, 0, SIZE_MAX, command_workload},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 

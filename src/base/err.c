@@ -38,6 +38,7 @@ fr_status fr_err_set(struct fr_err *err, fr_status st, const char *fmt, ...)
         return st;
     err->status = st;
     err->server_number = 0;
+    err->server_line = 0;
     va_start(ap, fmt);
     vsnprintf(err->text, sizeof err->text, fmt, ap);
     va_end(ap);
@@ -56,6 +57,7 @@ fr_status fr_err_errno(struct fr_err *err, fr_status st, int errnum, const char 
         return st;
     err->status = st;
     err->server_number = 0;
+    err->server_line = 0;
     va_start(ap, fmt);
     vsnprintf(err->text, sizeof err->text, fmt, ap);
     va_end(ap);
@@ -117,5 +119,6 @@ void fr_err_clear(struct fr_err *err)
         return;
     err->status = FR_OK;
     err->server_number = 0;
+    err->server_line = 0;
     err->text[0] = '\0';
 }

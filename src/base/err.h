@@ -46,6 +46,7 @@ enum { FR_ERR_TEXT_BYTES = 1024 };
 struct fr_err {
     fr_status status;
     int32_t server_number; /* SQL Server's error number, 0 when it was not the server */
+    int32_t server_line;   /* of the batch, from 1; 0 = unknown, or in a procedure */
     char text[FR_ERR_TEXT_BYTES];
 };
 

@@ -89,6 +89,9 @@ struct fr_sql {
     /* Rows that statements without a result changed, added up; the caller's to set to 0.
      */
     int64_t changed_rows;
+    /* Rows of results that nobody took (row is NULL), added up; the caller's to set to 0.
+     * Over db-lib alone. */
+    int64_t skipped_rows;
     int spid;  /* the server's session id */
     bool lost; /* the connection is gone: only close is allowed */
 };

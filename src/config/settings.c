@@ -22,6 +22,7 @@ void fr_settings_init(struct fr_settings *s)
     s->retry_for_s = 300;
     s->block_warn_s = 30;
     s->older_than_days = -1;
+    s->loops = -1;
     s->files = 1;
     s->top = 10;
     s->sample_s = 5;

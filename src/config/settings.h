@@ -119,6 +119,11 @@ struct fr_settings {
     int64_t compression; /* enum fr_backup_compression */
     char *backup_name;
     bool copy_only, verify_backup, sweep, queue, show_sql;
+    /* workload */
+    int64_t loops;      /* -1 = not given; 0 = until the duration ends */
+    int64_t duration_s; /* 0 = no limit */
+    bool power_run;
+    char *csv_file;
 };
 
 void fr_settings_init(struct fr_settings *s);
@@ -160,6 +165,7 @@ typedef uint64_t fr_groups;
 #define FR_GROUP_REPORT FR_GROUP(27)
 #define FR_GROUP_SNAPSHOT FR_GROUP(28) /* vfs, waits, latches, schedulers */
 #define FR_GROUP_TOP FR_GROUP(29)      /* waits, latches */
+#define FR_GROUP_WORKLOAD FR_GROUP(30)
 
 struct fr_arguments {
     char **items; /* positional, borrowed from argv */

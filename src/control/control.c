@@ -13,7 +13,7 @@
 #define FR_CONTROL_SCHEMA "fullrack"
 enum { MAX_SCRIPT_BYTES = 1 << 18 };
 /* The last version sql/control_tables.sql makes. */
-enum { CONTROL_VERSION = 5 };
+enum { CONTROL_VERSION = 6 };
 /* Sweeping takes the claim's index before the row, the end of a task the row before it.
  */
 enum {
@@ -306,6 +306,7 @@ fr_status fr_control_install(struct fr_sql *s, bool own_schema, struct fr_err *e
     } scripts[] = {{"sql/control_tables.sql", fr_script_control_tables},
                    {"sql/control_jobs.sql", fr_script_control_jobs},
                    {"sql/control_procedures.sql", fr_script_control_procedures},
+                   {"sql/control_workload.sql", fr_script_control_workload},
                    {"sql/control_admin.sql", fr_script_control_admin}};
     bool has_own;
     fr_status st;

@@ -4,4 +4,5 @@ libfrclient_a_SOURCES += \
 	src/control/job.c src/control/job.h \
 	src/control/run.c \
 	src/control/scheduler.c \
+	src/control/workload.c src/control/workload.h \
 	src/control/queue.c src/control/queue.h

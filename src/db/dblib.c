@@ -95,7 +95,6 @@ static int on_server_message(DBPROCESS *dbproc, DBINT number, int state, int sev
 
     (void)state;
     (void)server;
-    (void)procedure;
     if (sink != NULL && severity <= MAX_INFORMATION && sink->session != NULL &&
         sink->session->message != NULL && number != CHANGED_DATABASE &&
         number != CHANGED_LANGUAGE)
@@ -104,7 +103,7 @@ static int on_server_message(DBPROCESS *dbproc, DBINT number, int state, int sev
         return 0;
     sink->server_number = number;
     sink->severity = severity;
-    sink->line = line;
+    sink->line = procedure != NULL && procedure[0] != '\0' ? 0 : line;
     snprintf(sink->server_text, sizeof sink->server_text, "%s", text);
     if (severity >= 20)
         sink->dead = true;
@@ -360,8 +359,10 @@ fr_status fr_db_sink_error(const struct fr_db_sink *sink, const char *what,
     if (sink->server_number != 0) {
         fr_err_set(err, lost ? FR_ELOST : FR_EDB, "%s: %s (server error %d)", what,
                    sink->server_text, sink->server_number);
-        if (err != NULL)
+        if (err != NULL) {
             err->server_number = sink->server_number;
+            err->server_line = sink->line > 0 ? sink->line : 0;
+        }
         return lost ? FR_ELOST : FR_EDB;
     }
     if (sink->timed_out)

@@ -13,7 +13,7 @@ libfrclient_a_SOURCES = \
 	src/db/statements.h
 nodist_libfrclient_a_SOURCES = src/db/statements.c
 
-SQL_SCRIPT_FILES = sql/control_tables.sql sql/control_jobs.sql sql/control_procedures.sql sql/control_admin.sql sql/ledger.sql sql/grants_control.sql sql/grants_target.sql sql/reject_table.sql
+SQL_SCRIPT_FILES = sql/control_tables.sql sql/control_jobs.sql sql/control_procedures.sql sql/control_workload.sql sql/control_admin.sql sql/ledger.sql sql/grants_control.sql sql/grants_target.sql sql/reject_table.sql
 SQL_STATEMENT_FILES = \
 	sql/statements/session_options.sql \
 	sql/statements/table_object.sql \
@@ -75,8 +75,13 @@ SQL_STATEMENT_FILES = \
 	sql/statements/report_tasks.sql \
 	sql/statements/report_workers.sql \
 	sql/statements/report_samples.sql \
+	sql/statements/report_executions.sql \
+	sql/statements/report_queries.sql \
+	sql/statements/report_workload.sql \
 	sql/statements/watch_run.sql \
 	sql/statements/watch_workers.sql \
+	sql/statements/workload_after.sql \
+	sql/statements/workload_query.sql \
 	sql/statements/server_schedulers.sql
 # ready-made phases of run files: in the program, and installed to be read and copied
 SQL_PHASE_FILES = \

@@ -17,7 +17,7 @@ static bool is_go(const char *line, size_t n)
     return n == 2 && strncasecmp(line, "GO", 2) == 0;
 }
 
-static fr_status run_batch(struct fr_sql *s, const char *from, size_t n, size_t line,
+static fr_status run_batch(struct fr_sql *s, const char *from, size_t n,
                            struct fr_err *err)
 {
     char *text;
@@ -30,27 +30,50 @@ static fr_status run_batch(struct fr_sql *s, const char *from, size_t n, size_t 
         return fr_err_set(err, FR_ENOMEM, "no memory for a script");
     st = fr_sql_run(s, text, NULL, NULL, err);
     free(text);
-    return st == FR_OK ? FR_OK : fr_err_wrap(err, "batch at line %zu", line);
+    return st;
 }
 
-fr_status fr_script_run(struct fr_sql *s, const char *script, struct fr_err *err)
+/* *batch_line: of the last batch that was begun. */
+static fr_status run_batches(struct fr_sql *s, const char *script, size_t *batch_line,
+                             struct fr_err *err)
 {
     const char *batch = script;
-    size_t line = 1, batch_line = 1;
+    size_t line = 1;
     fr_status st = FR_OK;
 
-    for (const char *p = script; st == FR_OK && *p != '\0'; line++) {
+    *batch_line = 1;
+    for (const char *p = script; *p != '\0'; line++) {
         size_t n = strcspn(p, "\n");
         const char *next = p + n + (p[n] == '\n' ? 1 : 0);
 
         if (is_go(p, n)) {
-            st = run_batch(s, batch, (size_t)(p - batch), batch_line, err);
+            st = run_batch(s, batch, (size_t)(p - batch), err);
+            if (st != FR_OK)
+                break;
             batch = next;
-            batch_line = line + 1;
+            *batch_line = line + 1;
         }
         p = next;
     }
-    return st == FR_OK ? run_batch(s, batch, strlen(batch), batch_line, err) : st;
+    return st == FR_OK ? run_batch(s, batch, strlen(batch), err) : st;
+}
+
+fr_status fr_script_run(struct fr_sql *s, const char *script, struct fr_err *err)
+{
+    size_t line;
+    fr_status st = run_batches(s, script, &line, err);
+
+    return st == FR_OK ? FR_OK : fr_err_wrap(err, "batch at line %zu", line);
+}
+
+fr_status fr_script_run_to_line(struct fr_sql *s, const char *script, size_t *line,
+                                struct fr_err *err)
+{
+    fr_status st = run_batches(s, script, line, err);
+
+    if (st != FR_OK && err != NULL && err->server_line > 0)
+        *line += (size_t)err->server_line - 1;
+    return st;
 }
 
 fr_status fr_script_may_grant(struct fr_sql *s, bool wanted, bool *may,

@@ -176,8 +176,10 @@ static fr_status read_rows(struct db_session *s, fr_sql_row_fn row, void *ctx,
             s->broke_off = true;
             break;
         }
-        if (row == NULL)
+        if (row == NULL) {
+            s->sql.skipped_rows++;
             continue;
+        }
         st = read_row(&r, s->dbproc, columns, err);
         out = (struct fr_sql_row){.columns = columns,
                                   .names = r.names,

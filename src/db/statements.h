@@ -65,8 +65,13 @@ extern const char fr_stmt_report_run[];
 extern const char fr_stmt_report_tasks[];
 extern const char fr_stmt_report_workers[];
 extern const char fr_stmt_report_samples[];
+extern const char fr_stmt_report_executions[];
+extern const char fr_stmt_report_queries[];
+extern const char fr_stmt_report_workload[];
 extern const char fr_stmt_watch_run[];
 extern const char fr_stmt_watch_workers[];
+extern const char fr_stmt_workload_after[];
+extern const char fr_stmt_workload_query[];
 extern const char fr_stmt_server_schedulers[];
 
 /* Ready-made phases of run files, with $(TABLE) and the like in them (sql/phases). */
@@ -81,6 +86,7 @@ extern const char fr_phase_update_statistics[];
 extern const char fr_script_control_tables[];
 extern const char fr_script_control_jobs[];
 extern const char fr_script_control_procedures[];
+extern const char fr_script_control_workload[];
 extern const char fr_script_control_admin[];
 extern const char fr_script_ledger[];
 extern const char fr_script_grants_control[];

@@ -205,6 +205,7 @@ static json_t *hello(const struct child *child)
     json_object_set_new(m, "type", json_string("hello"));
     json_object_set_new(m, "name", json_string(child->name));
     json_object_set_new(m, "queue", json_boolean(child->c->load == NULL));
+    json_object_set_new(m, "queries", json_boolean(child->c->queries != NULL));
     json_object_set_new(m, "run_id", json_integer(child->c->run_id));
     json_object_set_new(
         m, "cpu",

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "rack/queries.h"
 #include "rack/sampler.h"
 
 #include <signal.h>
@@ -153,19 +154,11 @@ static const struct {
     const char *type;
     void (*handle)(struct child *child, json_t *m);
 } handlers[] = {
-    {"alive", on_alive},
-    {"armed", on_armed},
-    {"end", on_end},
-    {"first-row", on_first_row},
-    {"next", on_next},
-    {"paused", on_paused},
-    {"pin-done", on_pin_done},
-    {"pin?", on_pin_wanted},
-    {"progress", on_progress},
-    {"reject", on_reject},
-    {"task-begin", on_task_begin},
-    {"task-end", on_task_end},
-    {"waiting", on_waiting},
+    {"alive", on_alive},           {"armed", on_armed},     {"end", on_end},
+    {"first-row", on_first_row},   {"next", on_next},       {"paused", on_paused},
+    {"pin-done", on_pin_done},     {"pin?", on_pin_wanted}, {"progress", on_progress},
+    {"query-end", queries_on_end}, {"reject", on_reject},   {"task-begin", on_task_begin},
+    {"task-end", on_task_end},     {"waiting", on_waiting},
 };
 
 void coordinator_on_message(struct child *child, json_t *m)
@@ -214,6 +207,7 @@ static void finish_loop(struct coordinator *c)
     close_timer(&c->lease_timer);
     close_timer(&c->rate_timer);
     sampler_close(c);
+    queries_close(c);
     close_timer(&c->monitor_timer);
     uv_close((uv_handle_t *)&c->ends, NULL);
     uv_close((uv_handle_t *)&c->sighup, NULL);
@@ -296,13 +290,18 @@ void coordinator_on_exit(struct child *child, int64_t exit_status, int term_sign
             snprintf(why, sizeof why, "worker %s ended unexpectedly with status %lld",
                      child->name, (long long)exit_status);
         fr_view_interrupt(c->view);
-        fr_log(FR_LOG_WARN, "%s; its task goes back", why);
-        if (c->load != NULL)
+        fr_log(FR_LOG_WARN, "%s; its %s", why,
+               c->queries != NULL ? "query has failed" : "task goes back");
+        if (c->queries != NULL)
+            dbjob_end_dead_queries(c, child->name, why);
+        else if (c->load != NULL)
             dispatch_child_died(child, why);
         else
             dbjob_release_dead(c, child->name, why);
     } else {
         note_end(child);
+        if (c->queries != NULL && child->end_exit > 0)
+            dbjob_end_dead_queries(c, child->name, child->end_error);
         if (c->load != NULL && child->task >= 0)
             dispatch_child_died(child, child->end_error);
     }
@@ -329,14 +328,16 @@ static void on_kill_timer(uv_timer_t *timer)
 static void on_stop_signal(uv_signal_t *handle, int number)
 {
     struct coordinator *c = handle->data;
+    const char *what = c->queries != NULL ? "queries" : "batches";
 
     (void)number;
     c->stopping = true;
     c->stop_signals++;
     fr_view_interrupt(c->view);
-    fr_log(FR_LOG_WARN, c->stop_signals == 1
-                            ? "stopping: running batches end first (once more: at once)"
-                            : "stopping at once");
+    if (c->stop_signals == 1)
+        fr_log(FR_LOG_WARN, "stopping: running %s end first (once more: at once)", what);
+    else
+        fr_log(FR_LOG_WARN, "stopping at once");
     for (size_t i = 0; i < c->child_count; i++)
         child_send(&c->children[i],
                    json_pack("{s:s, s:i}", "type", "stop", "now", c->stop_signals > 1));
@@ -399,6 +400,13 @@ static void draw(struct coordinator *c)
     free(workers);
 }
 
+/* Of a workload: with a query, but for the moment between two. */
+static bool is_at_work(const struct child *child)
+{
+    return child->source != NULL ||
+           (child->c->queries != NULL && child->state == CHILD_RUNNING);
+}
+
 /* Schedulers that carry more than one load now: the server places each request anew. */
 static void count_doubled(struct coordinator *c)
 {
@@ -408,12 +416,12 @@ static void count_doubled(struct coordinator *c)
         const struct child *a = &c->children[i];
         size_t before = 0, after = 0;
 
-        if (a->source == NULL || a->scheduler_id < 0 || !child_is_alive(a))
+        if (!is_at_work(a) || a->scheduler_id < 0 || !child_is_alive(a))
             continue;
         for (size_t j = 0; j < c->child_count; j++) {
             const struct child *b = &c->children[j];
-            bool same = b->source != NULL && b->scheduler_id == a->scheduler_id &&
-                        child_is_alive(b);
+            bool same =
+                is_at_work(b) && b->scheduler_id == a->scheduler_id && child_is_alive(b);
 
             before += same && j < i ? 1 : 0;
             after += same && j > i ? 1 : 0;
@@ -459,8 +467,13 @@ static void end_silent_children(struct coordinator *c)
 
 static void on_lease_timer(uv_timer_t *timer)
 {
-    end_silent_children(timer->data);
-    dbjob_watch_leases(timer->data);
+    struct coordinator *c = timer->data;
+
+    end_silent_children(c);
+    if (c->queries == NULL)
+        dbjob_watch_leases(c);
+    else
+        c->control_seen_ms = fr_clock_ms(); /* it is not asked about leases */
 }
 
 static void on_view_timer(uv_timer_t *timer)
@@ -470,7 +483,8 @@ static void on_view_timer(uv_timer_t *timer)
     count_doubled(c);
 
     respawn(c);
-    draw(c);
+    if (c->queries == NULL)
+        draw(c);
     consider_end(c);
 }
 
@@ -519,6 +533,7 @@ static fr_status open_loop(struct coordinator *c, struct fr_err *err)
     uv_timer_start(&c->view_timer, on_view_timer, fr_view_interval_ms(c->view),
                    fr_view_interval_ms(c->view));
     sampler_start(c);
+    queries_start(c);
     return FR_OK;
 }
 
@@ -581,6 +596,11 @@ static fr_status sum_up(struct coordinator *c, int *exit_status, struct fr_err *
     if (c->load != NULL && !dispatch_is_over(c))
         dispatch_fail_rest(c, c->stopping ? "stopped" : "no worker is left to load it",
                            c->stopping ? 4 : 1);
+    if (c->queries != NULL) {
+        queries_end(c, exit_status);
+        sampler_finish(c);
+        return FR_OK;
+    }
     *exit_status = fr_result_exit(c->result);
     fr_result_totals(c->result, &t);
     if (c->control != NULL && *exit_status == 0 && c->first_exit != 0 && t.done == 0)
@@ -611,6 +631,7 @@ static void release(struct coordinator *c)
     free(c->children);
     free(c->pin_wanted);
     sampler_free(c);
+    queries_free(c);
     dispatch_free(c);
     monitor_free(&c->monitor);
     fr_view_free(&c->view);
@@ -627,6 +648,7 @@ fr_status fr_rack_run(const struct fr_rack *rack, struct fr_result *result,
                             .rack = rack,
                             .forkserver = rack->forkserver,
                             .load = load,
+                            .queries = rack->queries,
                             .result = result};
     bool loop_open = false;
     fr_status st;
@@ -639,6 +661,8 @@ fr_status fr_rack_run(const struct fr_rack *rack, struct fr_result *result,
     st = sampler_open(&c, err);
     if (st == FR_OK)
         st = load != NULL ? dispatch_init(&c, err) : run_open(&c, err);
+    if (st == FR_OK)
+        st = queries_open(&c, err);
     if (st == FR_OK)
         st = monitor_init(&c, err);
     if (st == FR_OK && !s->quiet)
@@ -659,7 +683,7 @@ fr_status fr_rack_run(const struct fr_rack *rack, struct fr_result *result,
             consider_end(&c);
         }
         uv_run(&c.loop, UV_RUN_DEFAULT);
-        if (c.started)
+        if (c.started && c.queries == NULL)
             draw(&c);
         st = spawned != FR_OK ? spawned : sum_up(&c, exit_status, err);
     }

@@ -49,12 +49,22 @@ void fr_rack_load_id(const struct fr_rack_load *load, size_t i, const char *comm
 fr_status fr_rack_reject_path(const struct fr_rack_part *part, const char *error_file,
                               char **out, struct fr_err *err);
 
+/* A query workload: sessions take queries of the run, not tasks of the queue. */
+struct fr_rack_queries {
+    /* Writes the workload down for the run that was begun; not where we join another's.
+     */
+    fr_status (*begun)(void *ctx, struct fr_control *control, int64_t run_id,
+                       struct fr_err *err);
+    void *ctx;
+};
+
 /* Borrowed. */
 struct fr_rack {
     struct fr_settings *settings;
     struct fr_forkserver *forkserver; /* rack/forkserver.h */
     const struct fr_rack_load *load;  /* these sources, without a queue; NULL: drain the
                                          queue */
+    const struct fr_rack_queries *queries; /* NULL: a run of loads */
     /* NULL, or called once the queue can be read and the number of workers is known,
      * before there is a run of ours; not where we join another's.  Its error ends it. */
     fr_status (*look)(void *ctx, struct fr_control *control, struct fr_err *err);

@@ -75,7 +75,9 @@ struct coordinator {
     struct fr_settings *settings;
     const struct fr_rack *rack;
     struct fr_forkserver *forkserver;
-    const struct fr_rack_load *load; /* NULL: queue */
+    const struct fr_rack_load *load;       /* NULL: queue */
+    const struct fr_rack_queries *queries; /* NULL: no workload */
+    struct queries_watch *watch;           /* owned; queries.c */
     struct fr_result *result;
     struct fr_connector connector;
     struct fr_control *control;
@@ -157,6 +159,8 @@ void run_close(struct coordinator *c, int *exit_status);
 /* dbjob.c: control database calls off the loop */
 void dbjob_signal_start(struct coordinator *c);
 void dbjob_release_dead(struct coordinator *c, const char *worker, const char *why);
+/* The same of what a session of a workload had begun. */
+void dbjob_end_dead_queries(struct coordinator *c, const char *worker, const char *why);
 /* Whether the run pauses, and why, for status and the workers of other hosts. */
 void dbjob_hold_run(struct coordinator *c);
 /* Tasks whose lease ran out go back; a child whose own is gone and that does not stop is

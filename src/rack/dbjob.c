@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "control/workload.h"
 #include "db/statements.h"
 
 #include <signal.h>
@@ -96,6 +97,26 @@ static fr_status release_dead(struct dbjob *j, struct fr_err *err)
     return fr_queue_release_dead(j->c->control, &j->worker, j->why, &released, err);
 }
 
+static fr_status end_dead_queries(struct dbjob *j, struct fr_err *err)
+{
+    int64_t ended;
+    fr_status st = release_dead(j, err); /* its scheduler */
+
+    return st == FR_OK
+               ? fr_workload_end_dead(j->c->control, &j->worker, j->why, &ended, err)
+               : st;
+}
+
+static void start_for_dead(struct coordinator *c, const char *worker, const char *why,
+                           struct dbjob *j)
+{
+    j->worker.run_id = c->run_id;
+    snprintf(j->worker.name, sizeof j->worker.name, "%s", worker);
+    snprintf(j->worker.host, sizeof j->worker.host, "%s", c->host);
+    snprintf(j->why, sizeof j->why, "%s", why);
+    start_job(c, j);
+}
+
 void dbjob_release_dead(struct coordinator *c, const char *worker, const char *why)
 {
     struct dbjob *j = calloc(1, sizeof *j);
@@ -104,11 +125,18 @@ void dbjob_release_dead(struct coordinator *c, const char *worker, const char *w
         return;
     j->run = release_dead;
     j->what = "taking back a dead worker's task";
-    j->worker.run_id = c->run_id;
-    snprintf(j->worker.name, sizeof j->worker.name, "%s", worker);
-    snprintf(j->worker.host, sizeof j->worker.host, "%s", c->host);
-    snprintf(j->why, sizeof j->why, "%s", why);
-    start_job(c, j);
+    start_for_dead(c, worker, why, j);
+}
+
+void dbjob_end_dead_queries(struct coordinator *c, const char *worker, const char *why)
+{
+    struct dbjob *j = calloc(1, sizeof *j);
+
+    if (j == NULL)
+        return;
+    j->run = end_dead_queries;
+    j->what = "ending a dead session's query";
+    start_for_dead(c, worker, why, j);
 }
 
 static fr_status hold_run(struct dbjob *j, struct fr_err *err)

@@ -7,6 +7,7 @@ libfrclient_a_SOURCES += \
 	src/rack/pin.c \
 	src/rack/task.c \
 	src/rack/phase.c \
+	src/rack/query.c \
 	src/rack/backup.c src/rack/bring.c
 libfrclient_a_SOURCES += \
 	src/rack/result.c src/rack/result.h \
@@ -18,6 +19,7 @@ libfrclient_a_SOURCES += \
 	src/rack/start.c \
 	src/rack/dispatch.c \
 	src/rack/rate.c \
+	src/rack/queries.c src/rack/queries.h \
 	src/rack/sampler.c src/rack/sampler.h \
 	src/rack/metrics.c src/rack/metrics.h \
 	src/rack/monitor.c src/rack/monitor.h src/rack/monitor_priv.h \

@@ -75,6 +75,7 @@ static fr_status read_hello(struct worker *w, struct fr_err *err)
         return fr_err_set(err, FR_EPROTO, "the coordinator's first message did not come");
     }
     w->feeds_from_queue = json_is_true(json_object_get(m, "queue"));
+    w->runs_queries = json_is_true(json_object_get(m, "queries"));
     w->id.run_id = fr_ipc_number(m, "run_id", 0);
     snprintf(w->id.name, sizeof w->id.name, "%s", fr_ipc_text(m, "name"));
     w->client_cpu = (int)fr_ipc_number(m, "cpu", -1);
@@ -187,9 +188,7 @@ static fr_status wait_for_start(struct worker *w, struct fr_err *err)
     }
 }
 
-/* A control server that is away may come back within --retry-for; *since_ms: of the first
- * failure in a row, 0 = none yet. */
-static bool may_ask_again(struct worker *w, const struct fr_err *err, uint64_t *since_ms)
+bool worker_may_ask_again(struct worker *w, const struct fr_err *err, uint64_t *since_ms)
 {
     uint64_t now_ms = fr_clock_ms();
 
@@ -235,7 +234,7 @@ static fr_status next_from_queue(struct worker *w, struct fr_task *out,
             st = fr_queue_sweep(w->control, &swept, err);
         if (st == FR_OK)
             st = fr_queue_left(w->control, w->settings->server, &ready, &active, err);
-        if (st != FR_OK && !may_ask_again(w, err, &failing_since_ms))
+        if (st != FR_OK && !worker_may_ask_again(w, err, &failing_since_ms))
             return st;
         if (st == FR_OK)
             failing_since_ms = 0;
@@ -318,6 +317,13 @@ static bool lost_its_claim(struct worker *w)
     return lost;
 }
 
+fr_status worker_ensure_session(struct worker *w, struct fr_err *err)
+{
+    if (w->session != NULL && (w->session->lost || lost_its_claim(w)))
+        worker_close_session(w);
+    return w->session == NULL && w->feeds_from_queue ? reconnect(w, err) : FR_OK;
+}
+
 /*
  * A task's buffers are taken and given back with the task.  Kept in the heap, they cost
  * the next task no page faults: 180 of LineItem, which are three quarters of what a task
@@ -345,10 +351,7 @@ static fr_status work(struct worker *w, struct fr_err *err)
         bool failed = false;
         fr_status got;
 
-        if (w->session != NULL && (w->session->lost || lost_its_claim(w)))
-            worker_close_session(w);
-        if (w->session == NULL && w->feeds_from_queue)
-            st = reconnect(w, err);
+        st = worker_ensure_session(w, err);
         if (st == FR_OK)
             st = w->feeds_from_queue ? next_from_queue(w, task, err)
                                      : next_from_coordinator(w, task, err);
@@ -381,7 +384,12 @@ static fr_status arm_and_work(struct worker *w, struct fr_err *err)
         fr_err_clear(err);
         return FR_OK;
     }
-    return st == FR_OK ? work(w, err) : st;
+    if (st != FR_OK)
+        return st;
+    if (!w->runs_queries)
+        return work(w, err);
+    set_state(w, "running", -1);
+    return worker_run_queries(w, err);
 }
 
 static void name_worker(struct worker *w)

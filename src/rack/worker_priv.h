@@ -26,6 +26,7 @@ struct worker {
     int ipc_fd;                 /* -1: no coordinator */
     _Atomic bool pipe_broken;   /* nothing more is sent: see worker_break_off() */
     bool feeds_from_queue;      /* else the coordinator hands out the tasks */
+    bool runs_queries;          /* of a workload, instead of the queue's tasks */
     struct fr_control *control; /* NULL without a queue */
     bool same_server;           /* control connection may watch the target's requests */
     struct fr_worker_id id;
@@ -92,6 +93,14 @@ void worker_ask_stop(struct worker *w, enum fr_stop level);
 
 /* pin.c: on FR_OK w->session is open and, unless --pin off, w->claim is held. */
 fr_status worker_pin(struct worker *w, struct fr_err *err);
+
+/* worker.c: a session that was lost, or whose scheduler was, is opened anew. */
+fr_status worker_ensure_session(struct worker *w, struct fr_err *err);
+/* A control server that is away may come back within --retry-for; *since_ms: of the first
+ * failure in a row, 0 = none yet. */
+bool worker_may_ask_again(struct worker *w, const struct fr_err *err, uint64_t *since_ms);
+/* query.c: FR_OK when the workload is over. */
+fr_status worker_run_queries(struct worker *w, struct fr_err *err);
 
 /* task.c: load one task and report it.  *failed: it is finally failed. */
 fr_status worker_run_task(struct worker *w, const struct fr_task *task, bool *failed,

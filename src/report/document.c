@@ -480,7 +480,10 @@ json_t *fr_report_document(const json_t *facts)
     json_object_set_new(doc, "slowest", make_slowest(tasks));
     json_object_set_new(doc, "failures", make_failures(tasks));
     json_object_set_new(doc, "tasks", tasks);
-    if (json_object_size(doc) == 12)
+    if (json_object_get(facts, "workload") != NULL)
+        json_object_set(doc, "workload", json_object_get(facts, "workload"));
+    if (json_object_size(doc) ==
+        12 + (json_object_get(facts, "workload") != NULL ? 1 : 0))
         return doc;
     json_decref(doc);
     return NULL;

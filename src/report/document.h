@@ -16,7 +16,8 @@ enum { FR_REPORT_POINTS = 120, FR_REPORT_SLOWEST = 20 };
  * figures, seconds, rates), `totals` (sums over its tasks), `throughput` (points of equal
  * length, at most FR_REPORT_POINTS, with what each worker did), `schedulers`, `workers`,
  * `tasks` (times in ms from the start), `slowest` and `failures` (task ids), `waits`,
- * `latches`, `files`, `bottleneck` ({sentence, next}).  NULL: no memory.
+ * `latches`, `files`, `bottleneck` ({sentence, next}); that of a query workload has its
+ * sheet as `workload`.  NULL: no memory.
  */
 json_t *fr_report_document(const json_t *facts);
 

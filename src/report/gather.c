@@ -2,6 +2,7 @@
 
 #include "base/num.h"
 #include "db/statements.h"
+#include "report/query_sheet.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,7 +93,7 @@ fr_status fr_report_gather(fr_report_query_fn query, void *ctx, int64_t run_id,
                  {"samples", fr_stmt_report_samples}};
     struct fr_sql_param id =
         fr_sql_in_or_null("@run_id", FR_SQL_BIGINT, run_id == 0 ? -1 : run_id);
-    json_t *doc = json_object(), *runs = json_array();
+    json_t *doc = json_object(), *runs = json_array(), *sheet = NULL;
     fr_status st = query(ctx, fr_stmt_report_run, &id, 1, take_row, runs, err);
 
     *out = NULL;
@@ -113,6 +114,10 @@ fr_status fr_report_gather(fr_report_query_fn query, void *ctx, int64_t run_id,
         json_object_set_new(doc, parts[i].key, rows);
         st = query(ctx, parts[i].sql, &id, 1, take_row, rows, err);
     }
+    if (st == FR_OK)
+        st = fr_query_sheet_gather(query, ctx, json_array_get(runs, 0), &sheet, err);
+    if (sheet != NULL)
+        json_object_set_new(doc, "workload", sheet);
     json_decref(runs);
     if (st == FR_OK)
         *out = doc;

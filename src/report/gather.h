@@ -17,7 +17,8 @@ typedef fr_status (*fr_report_query_fn)(void *ctx, const char *sql,
 /*
  * run_id 0 = the last one.  *out, the caller's, is {run: {...}, tasks: [...], workers:
  * [...], samples: [...]} with the columns of sql/statements/report_*.sql; times are
- * milliseconds since 1970 UTC.  FR_EARG: there is no such run.
+ * milliseconds since 1970 UTC.  Of a query workload `workload` is its sheet
+ * (report/query_sheet.h).  FR_EARG: there is no such run.
  */
 fr_status fr_report_gather(fr_report_query_fn query, void *ctx, int64_t run_id,
                            json_t **out, struct fr_err *err);

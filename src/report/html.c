@@ -146,10 +146,8 @@ static void card(FILE *out, const char *name, const char *value)
 static void print_head(FILE *out, const json_t *document)
 {
     const json_t *run = json_object_get(document, "run");
-    const json_t *totals = json_object_get(document, "totals");
-    const json_t *why = json_object_get(document, "bottleneck");
     long long id = (long long)fr_report_int(run, "run_id", 0);
-    char text[HTML_NUMBER_BYTES], rate[HTML_NUMBER_BYTES + 8];
+    char text[HTML_NUMBER_BYTES];
 
     fprintf(
         out,
@@ -161,7 +159,17 @@ static void print_head(FILE *out, const json_t *document)
     fprintf(out, "<p class=\"dim\">%s to ", moment(run, "start_time", text));
     fprintf(out, "%s, on host ", moment(run, "end_time", text));
     html_text(out, fr_report_text(run, "host"));
-    fputs("</p>\n<ul class=\"cards\">\n", out);
+    fputs("</p>\n", out);
+}
+
+static void print_cards(FILE *out, const json_t *document)
+{
+    const json_t *run = json_object_get(document, "run");
+    const json_t *totals = json_object_get(document, "totals");
+    const json_t *why = json_object_get(document, "bottleneck");
+    char text[HTML_NUMBER_BYTES], rate[HTML_NUMBER_BYTES + 8];
+
+    fputs("<ul class=\"cards\">\n", out);
     card(out, "time", html_duration(fr_report_real(run, "seconds", 0) * 1000, text));
     card(out, "rows", html_count(fr_report_real(run, "rows_loaded", 0), text));
     card(out, "rows/s", html_count(fr_report_real(run, "rows_per_s", 0), text));
@@ -334,9 +342,9 @@ static void print_environment(FILE *out, const json_t *document)
     free(options);
 }
 
-static void print_page(FILE *out, const json_t *document)
+static void print_loads(FILE *out, const json_t *document)
 {
-    print_head(out, document);
+    print_cards(out, document);
     print_compared(out, document);
     print_task_list(out, document, "failures", "Failures", true);
     html_throughput(out, document);
@@ -344,6 +352,17 @@ static void print_page(FILE *out, const json_t *document)
     html_start(out, document);
     print_server(out, document);
     print_task_list(out, document, "slowest", "Slowest tasks", false);
+}
+
+static void print_page(FILE *out, const json_t *document)
+{
+    print_head(out, document);
+    if (json_object_get(document, "workload") != NULL) {
+        html_queries(out, document);
+        print_server(out, document);
+    } else {
+        print_loads(out, document);
+    }
     print_environment(out, document);
     fputs("</main></body></html>\n", out);
 }

@@ -22,5 +22,7 @@ void html_throughput(FILE *out, const json_t *document);
 void html_schedulers(FILE *out, const json_t *document);
 void html_start(FILE *out, const json_t *document);
 void html_shares(FILE *out, const char *id, const char *title, const json_t *rows);
+/* html_queries.c: the figures of a query workload. */
+void html_queries(FILE *out, const json_t *document);
 
 #endif

@@ -42,6 +42,7 @@ INTEGRATION_TESTS = \
 	tests/integration/test_types.py \
 	tests/integration/test_values.py \
 	tests/integration/test_wire.py \
+	tests/integration/test_workload.py \
 	tests/integration/test_source.py
 TESTS += $(INTEGRATION_TESTS) tests/cases/check-cases scripts/check-includes scripts/check-sql
 EXTRA_DIST += $(INTEGRATION_TESTS) tests/integration/smart tests/integration/rack.py tests/integration/browser.py tests/integration/terminal.py tests/integration/proxy.py tests/integration/sessions.py tests/integration/bulkstream.py tests/integration/tds.py tests/cases scripts/check-includes scripts/check-sql \

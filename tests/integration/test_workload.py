@@ -1,0 +1,299 @@
+#!/usr/bin/env python3
+"""fullrack workload: the query that was assigned least recently goes next, whoever fails meanwhile."""
+import csv, json, os, signal, sys, time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from rack import check, equal, main, tests_of, wait_until, workers_of
+
+TABLE = "CREATE TABLE dbo.t (a int NOT NULL, v varchar(20) NOT NULL)"
+
+
+def folder(rack, name, **files):
+    """A folder of SQL files; its path."""
+    path = os.path.join(rack.dir, name)
+    os.makedirs(path, exist_ok=True)
+    for old in os.listdir(path):
+        os.remove(os.path.join(path, old))
+    for file, text in files.items():
+        with open(os.path.join(path, file.replace("__", ".")), "w") as f:
+            f.write(text)
+    return path
+
+
+def prepare(rack, rows=5):
+    rack.fresh(TABLE)
+    for i in range(rows):
+        rack.sql("INSERT INTO dbo.t VALUES (%d, 'row %d')" % (i, i))
+    rack.fresh_control()
+    for table in ("workload", "workload_query", "workload_execution"):
+        rack.sql("DELETE FROM dbo." + table, "fullrack")
+
+
+def control(rack, text):
+    return rack.sql(text, "fullrack")
+
+
+def starts(rack, run_id):
+    """Entries in the order of their starts."""
+    return [r[0] for r in control(rack, "SELECT entry FROM dbo.workload_execution WHERE run_id = %d ORDER BY execution_id" % run_id)]
+
+
+def check_least_recent(order, entries):
+    """Between two starts of one entry every other entry started."""
+    last = {}
+    for at, entry in enumerate(order):
+        if entry in last:
+            between = set(order[last[entry] + 1:at])
+            equal(between, set(range(1, entries + 1)) - {entry}, "entries between two starts of %d" % entry)
+        last[entry] = at
+
+
+def percentile(sorted_values, percent):
+    return sorted_values[max(0, -(-len(sorted_values) * percent // 100) - 1)]
+
+
+def median(sorted_values):
+    n = len(sorted_values)
+    return (sorted_values[(n - 1) // 2] + sorted_values[n // 2]) / 2
+
+
+def test_least_recently_assigned_of_16_sessions(rack):
+    prepare(rack)
+    path = folder(rack, "many", **{"q%d__sql" % i: "SELECT %d FROM dbo.t; WAITFOR DELAY '00:00:00.0%02d'" % (i, i * 7 % 30) for i in range(1, 24)})
+    out = rack.json("workload", path, "--workers", "16", "--loop", "12", "--pin", "off")
+    order = starts(rack, out["run_id"])
+    equal(len(order), 23 * 12, "starts")
+    check_least_recent(order, 23)
+    equal(out["executions"], 23 * 12, "executions")
+    equal(out["errors"], 0, "errors")
+    equal(out["rows"], 23 * 12 * 5, "rows that were read")
+    equal({q["executions"] for q in out["queries"]}, {12}, "executions of each query")
+    sessions = control(rack, "SELECT COUNT(DISTINCT worker) FROM dbo.workload_execution WHERE run_id = %d" % out["run_id"])[0][0]
+    equal(sessions, 16, "sessions that ran something")
+    times = control(rack, "SELECT q.entry FROM dbo.workload_query AS q JOIN (SELECT entry, MAX(start_time) AS last_start FROM dbo.workload_execution "
+                    "WHERE run_id = %d GROUP BY entry) AS e ON e.entry = q.entry WHERE q.run_id = %d AND CONVERT(datetime2(3), q.last_assigned) <> e.last_start"
+                    % (out["run_id"], out["run_id"]))
+    equal(times, [], "entries whose last_assigned is not their last start")
+
+
+def test_two_hosts_share_one_workload(rack):
+    prepare(rack)
+    path = folder(rack, "hosts", **{"q%d__sql" % i: "SELECT %d; WAITFOR DELAY '00:00:00.02'" % i for i in range(1, 8)})
+    first = rack.spawn("workload", path, "--workers", "3", "--loop", "30", "--pin", "off", "--no-start", "--json", "--host-name", "one")
+    run_id = wait_until("the run", 20, lambda: control(rack, "SELECT run_id FROM dbo.workload"))[0][0]
+    wait_until("three armed", 20, lambda: control(rack, "SELECT COUNT(*) FROM dbo.worker WHERE state = 'armed'")[0][0] == 3)
+    for name in os.listdir(path):      # the SQL is in the control database
+        os.remove(os.path.join(path, name))
+    second = rack.spawn("workload", "--run-id", str(run_id), "--workers", "2", "--pin", "off", "--host-name", "two", "-q")
+    wait_until("five armed", 20, lambda: control(rack, "SELECT COUNT(*) FROM dbo.worker WHERE state = 'armed'")[0][0] == 5)
+    rack.fullrack("start", str(run_id), "-q")
+    out, err = first.communicate(timeout=60)
+    equal(first.returncode, 0, "exit of the first host: " + err)
+    equal(second.wait(60), 0, "exit of the second host")
+    order = starts(rack, run_id)
+    equal(len(order), 7 * 30, "starts")
+    check_least_recent(order, 7)
+    hosts = dict(control(rack, "SELECT host, COUNT(*) FROM dbo.workload_execution WHERE run_id = %d GROUP BY host" % run_id))
+    check(hosts.get("one", 0) > 20 and hosts.get("two", 0) > 20, "both hosts ran queries", hosts)
+    rack.fullrack("workload", "--run-id", "99999", exit=2)
+    check("no run 99999" in rack.err, "a run that is not there is named", rack.err)
+
+
+def test_power_run_keeps_the_order(rack):
+    prepare(rack)
+    path = folder(rack, "power", **{"q%d__sql" % i: "SELECT %d" % i for i in (10, 2, 1, 33)})
+    out = rack.json("workload", path, "--power-run")
+    equal([os.path.basename(q["name"]) for q in out["queries"]], ["q1.sql", "q2.sql", "q10.sql", "q33.sql"], "the folder's order")
+    equal(starts(rack, out["run_id"]), [1, 2, 3, 4], "the order of the starts")
+    equal((out["workers"], out["is_power_run"], out["loops"]), (1, True, 1), "what it was")
+    # files are taken in the order of the arguments
+    listed = rack.file("list.txt", "\n".join(os.path.join(path, "q%d.sql" % i) for i in (33, 1)) + "\n")
+    out = rack.json("workload", os.path.join(path, "q10.sql"), "@" + listed, "--power-run")
+    equal([os.path.basename(q["name"]) for q in out["queries"]], ["q10.sql", "q33.sql", "q1.sql"], "the order of the arguments")
+    equal(starts(rack, out["run_id"]), [1, 2, 3], "the order of the starts")
+
+
+def test_duration_ends_it(rack):
+    prepare(rack)
+    path = folder(rack, "short", q__sql="SELECT * FROM dbo.t", r__sql="SELECT 1; WAITFOR DELAY '00:00:00.05'")
+    samples = os.path.join(rack.dir, "samples.csv")
+    began = time.monotonic()
+    out = rack.json("workload", path, "--duration", "3", "--workers", "2", "--csv-file", samples)
+    took = time.monotonic() - began
+    check(2.9 <= out["seconds"] < 6 and took >= 3, "three seconds", out["seconds"], took)
+    equal((out["loops"], out["duration_s"]), (None, 3), "what was asked for")
+    check(out["executions"] > 10, "executions", out["executions"])
+    late = control(rack, "SELECT COUNT(*) FROM dbo.workload_execution AS e JOIN dbo.ready AS r ON r.run_id = e.run_id "
+                   "WHERE e.run_id = %d AND e.start_time > DATEADD(millisecond, 3005, r.raised_at)" % out["run_id"])[0][0]
+    equal(late, 0, "starts after the time was over")
+    with open(samples) as f:
+        rows = list(csv.DictReader(f))
+    equal([int(r["second"]) for r in rows], list(range(1, len(rows) + 1)), "seconds of the CSV file")
+    check(3 <= len(rows) <= 5, "a line a second", rows)
+    equal(sum(int(r["executions"]) for r in rows), out["executions"], "executions of the CSV file")
+    equal(sum(int(r["rows"]) for r in rows), out["rows"], "rows of the CSV file")
+    equal(sum(s["executions"] for s in out["samples"]), out["executions"], "executions of the samples")
+    check(all(float(r["p95_ms"]) >= float(r["mean_ms"]) / 2 > 0 for r in rows if int(r["executions"])), "times of the CSV file", rows)
+
+
+def test_figures_are_those_of_the_control_database(rack):
+    prepare(rack)
+    path = folder(rack, "figures", a__sql="SELECT * FROM dbo.t; SELECT a FROM dbo.t\nGO\nSELECT COUNT(*) FROM dbo.t\n",
+                  b__sql="SELECT TOP (2) v FROM dbo.t ORDER BY v; WAITFOR DELAY '00:00:00.01'", c__sql="SELECT 1 FROM dbo.nowhere")
+    out = rack.json("workload", path, "--workers", "3", "--loop", "15", exit=1)
+    for q in out["queries"]:
+        rows = control(rack, "SELECT duration_us, rows_read, server_cpu_ms, server_logical_reads, error FROM dbo.workload_execution "
+                       "WHERE run_id = %d AND entry = %d" % (out["run_id"], q["entry"]))
+        well = sorted(r[0] / 1000 for r in rows if r[4] is None)
+        equal(q["executions"], len(rows), "executions of " + q["name"])
+        equal(q["errors"], sum(r[4] is not None for r in rows), "errors of " + q["name"])
+        equal(q["rows"], sum(r[1] for r in rows), "rows of " + q["name"])
+        equal(q["server_cpu_ms"], sum(r[2] for r in rows if r[2] is not None), "CPU of " + q["name"])
+        equal(q["server_logical_reads"], sum(r[3] for r in rows if r[3] is not None), "reads of " + q["name"])
+        if not well:
+            equal([q[k] for k in ("mean_ms", "min_ms", "median_ms", "p95_ms", "max_ms")], [None] * 5, "times of " + q["name"])
+            continue
+        for key, want in (("mean_ms", sum(well) / len(well)), ("min_ms", well[0]), ("median_ms", median(well)),
+                          ("p95_ms", percentile(well, 95)), ("max_ms", well[-1])):
+            check(abs(q[key] - want) < 1e-6 * max(1, want), "%s of %s" % (key, q["name"]), q[key], want)
+    equal([q["rows"] for q in out["queries"]], [15 * 11, 15 * 2, 0], "rows of each query")
+    equal(out["errors"], 15, "errors")
+    check(all(q["server_cpu_ms"] is not None for q in out["queries"]), "the session's counters were read", out["queries"])
+    # the same from the report, and as text
+    report = rack.json("report", str(out["run_id"]))
+    for key in ("executions", "rows", "errors", "queries", "failures", "samples", "schedulers", "full_rack"):
+        equal(report["workload"][key], out[key], "%s of the report" % key)
+    text = rack.fullrack("report", str(out["run_id"]))
+    check("45 executions of 3 queries" in text and "nowhere" in text, "the report as text", text)
+
+
+def test_failing_queries_are_counted_and_named(rack):
+    prepare(rack)
+    path = folder(rack, "failing", good__sql="SELECT 1",
+                  bad__sql="SELECT 1\nGO\n\n-- a comment\nSELECT a FROM dbo.t\nSELECT 1 / 0\nGO\nSELECT 3\n",
+                  open__sql="BEGIN TRANSACTION\nUPDATE dbo.t SET v = 'changed'\n")
+    out = rack.json("workload", path, "--workers", "2", "--loop", "3", exit=1)
+    by_name = {os.path.basename(q["name"]): q for q in out["queries"]}
+    equal({n: (q["executions"], q["errors"]) for n, q in by_name.items()},
+          {"good.sql": (3, 0), "bad.sql": (3, 3), "open.sql": (3, 3)}, "executions and errors")
+    messages = {os.path.basename(f["name"]): (f["message"], f["count"]) for f in out["failures"]}
+    check(messages["bad.sql"][0].startswith(os.path.join(path, "bad.sql") + ": line 6: ") and "8134" in messages["bad.sql"][0],
+          "file and line", messages)
+    check("leaves a transaction open" in messages["open.sql"][0], "a transaction that is left open", messages)
+    equal([messages[n][1] for n in ("bad.sql", "open.sql")], [3, 3], "how often")
+    equal(rack.sql("SELECT COUNT(*) FROM dbo.t WHERE v = 'changed'")[0][0], 0, "rows of a transaction that was left open")
+    run = control(rack, "SELECT state FROM dbo.run WHERE run_id = %d" % out["run_id"])
+    equal(run, [("failed",)], "the run's state")
+
+
+def test_a_time_out_is_an_error_and_a_new_login(rack):
+    prepare(rack)
+    path = folder(rack, "slow", a__sql="WAITFOR DELAY '00:00:20'", b__sql="SELECT 1")
+    out = rack.json("workload", path, "--loop", "2", "--workers", "1", "--statement-timeout", "1", "--pin", "off", exit=1)
+    equal([(q["executions"], q["errors"]) for q in out["queries"]], [(2, 2), (2, 0)], "executions and errors")
+    check("--statement-timeout" in out["failures"][0]["message"], "the reason", out["failures"])
+    spids = control(rack, "SELECT COUNT(DISTINCT spid) FROM dbo.workload_execution WHERE run_id = %d" % out["run_id"])[0][0]
+    check(spids >= 2, "another login", spids)
+
+
+def test_killed_session(rack):
+    prepare(rack)
+    path = folder(rack, "killed", **{"q%d__sql" % i: "SELECT %d; WAITFOR DELAY '00:00:00.2'" % i for i in range(1, 6)})
+    p = rack.spawn("workload", path, "--workers", "4", "--duration", "5", "--json", "--pin", "off")
+    wait_until("executions", 20, lambda: control(rack, "SELECT COUNT(*) FROM dbo.workload_execution WHERE end_time IS NOT NULL")[0][0] > 8)
+    victims = workers_of(p.pid)
+    os.kill(victims[0], signal.SIGKILL)
+    text, err = p.communicate(timeout=60)
+    out = json.loads(text)
+    equal(p.returncode, 1, "exit: " + err)
+    equal(out["errors"], 1, "errors")
+    check("signal 9" in out["failures"][0]["message"], "what became of it", out["failures"])
+    equal(out["unfinished"], 0, "still under way")
+    check_least_recent(starts(rack, out["run_id"]), 5)
+    names = [r[0] for r in control(rack, "SELECT DISTINCT worker FROM dbo.workload_execution WHERE run_id = %d" % out["run_id"])]
+    check(any("." in n for n in names), "another session took its place", names)
+
+
+def test_killed_coordinator(rack):
+    prepare(rack)
+    path = folder(rack, "orphans", q__sql="SELECT 1; WAITFOR DELAY '00:00:01'")
+    p = rack.spawn("workload", path, "--workers", "3", "--duration", "60", "--pin", "off")
+    wait_until("executions", 20, lambda: control(rack, "SELECT COUNT(*) FROM dbo.workload_execution")[0][0] >= 3)
+    workers = workers_of(p.pid)
+    equal(len(workers), 3, "worker processes")
+    p.kill()
+    p.wait()
+    wait_until("the sessions end with their queries", 15, lambda: not any(os.path.exists("/proc/%d" % w) for w in workers))
+    equal(control(rack, "SELECT COUNT(*) FROM dbo.workload_execution WHERE end_time IS NULL OR error IS NOT NULL"), [(0,)],
+          "executions that did not end well")
+    count = control(rack, "SELECT COUNT(*) FROM dbo.workload_execution")[0][0]
+    check(count <= 6, "no query began after that", count)
+    equal(rack.json("report")["workload"]["executions"], count, "executions of the report")
+
+
+def test_interrupt_ends_the_running_queries(rack):
+    prepare(rack)
+    path = folder(rack, "stopped", q__sql="SELECT 1; WAITFOR DELAY '00:00:00.5'")
+    p = rack.spawn("workload", path, "--workers", "2", "--duration", "60", "--json", "--pin", "off")
+    wait_until("executions", 20, lambda: control(rack, "SELECT COUNT(*) FROM dbo.workload_execution")[0][0] >= 2)
+    p.send_signal(signal.SIGINT)
+    text, err = p.communicate(timeout=30)
+    equal(p.returncode, 4, "exit: " + err)
+    out = json.loads(text)
+    equal((out["state"], out["errors"], out["unfinished"]), ("stopped", 0, 0), "state, errors, unfinished")
+
+
+def test_schedulers_doubled_and_idle(rack):
+    prepare(rack)
+    path = folder(rack, "pins", **{"q%d__sql" % i: "SELECT %d; WAITFOR DELAY '00:00:00.1'" % i for i in range(1, 5)})
+    out = rack.json("workload", path, "--duration", "3", "--pin", "require")
+    equal(out["workers"], 4, "a session per row of scheduler_use")
+    equal((out["full_rack"], out["doubled_schedulers"], out["idle_schedulers"]), (True, [], []), "a full rack")
+    equal([(s["scheduler_id"], s["sessions"]) for s in out["schedulers"]], [(0, 1), (1, 1), (2, 1), (3, 1)], "sessions of the schedulers")
+    out = rack.json("workload", path, "--loop", "3", "--workers", "2", "--pin", "require")
+    equal(out["full_rack"], False, "two sessions on four schedulers")
+    equal(len(out["idle_schedulers"]), 2, "idle schedulers")
+    equal(sorted(out["idle_schedulers"] + [s["scheduler_id"] for s in out["schedulers"]]), [0, 1, 2, 3], "idle and used ones")
+    # without pins seven sessions are on four schedulers
+    out = rack.json("workload", path, "--duration", "4", "--workers", "7", "--pin", "off")
+    check(out["full_rack"] is False and out["doubled_schedulers"], "doubled-up schedulers", out["schedulers"])
+    text = rack.fullrack("report", str(out["run_id"]))
+    check("not a full rack" in text and "with several sessions at once: " in text, "the report names them", text)
+
+
+def test_html_report(rack):
+    prepare(rack)
+    path = folder(rack, "page", **{"one__sql": "SELECT * FROM dbo.t", "two__sql": "SELECT '<b>' + 1"})
+    out = rack.json("workload", path, "--duration", "2", exit=1)
+    page = os.path.join(rack.dir, "page.html")
+    rack.fullrack("report", str(out["run_id"]), "--html", page)
+    with open(page) as f:
+        html = f.read()
+    for part in ('id="queries"', 'id="executions"', 'id="query-failures"', "one.sql", "two.sql"):
+        check(part in html, "%s in the page" % part)
+    check("<b>'" not in html, "a message is text")
+    cell = "<td>%d<td>" % out["queries"][0]["executions"]
+    check(cell in html, "the executions of a query", cell)
+
+
+def test_wrong_usage(rack):
+    prepare(rack)
+    empty = folder(rack, "empty")
+    blank = rack.file("blank.sql", " \n")
+    path = folder(rack, "usage", q__sql="SELECT 1")
+    for args, message in (
+            ((), "needs PATH"),
+            ((empty,), "empty"),
+            ((blank,), "has no SQL in it"),
+            ((os.path.join(rack.dir, "nowhere.sql"),), "nowhere.sql"),
+            ((path, "--loop", "0"), "--duration"),
+            ((path, "--power-run", "--workers", "2"), "--power-run"),
+            ((path, "--power-run", "--duration", "2"), "--power-run"),
+            ((path, "--run-id", "1"), "--run-id")):
+        rack.fullrack("workload", *args, exit=2)
+        check(message in rack.err, "%r: says what is wrong" % (args,), rack.err)
+    equal(control(rack, "SELECT COUNT(*) FROM dbo.workload"), [(0,)], "workloads written down")
+
+
+if __name__ == "__main__":
+    main(tests_of(sys.modules[__name__]), "--schedulers", "4")
