@@ -9,5 +9,5 @@ WHERE (@task_id IS NULL OR q.task_id = @task_id)
   AND (@run_id IS NULL OR q.run_id = @run_id)
   AND (@job_id IS NULL OR g.job_id = @job_id)
   AND (@days IS NULL OR COALESCE(q.end_time, q.queued_at) < DATEADD(day, -@days, SYSUTCDATETIME()))
-  AND q.kind IN ('load', 'query', 'backup', 'bring_in')
+  AND q.kind IN ('load', 'bulk_insert', 'query', 'backup', 'bring_in')
 ORDER BY q.task_id;

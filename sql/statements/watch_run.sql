@@ -6,8 +6,8 @@ SELECT r.run_id, r.state, DATEDIFF(MILLISECOND, COALESCE(r.start_time, r.created
        (SELECT COUNT(*) FROM dbo.work_queue AS q WHERE q.run_id = r.run_id AND q.attempts > 1),
        (SELECT COUNT(*) FROM dbo.work_queue AS q WHERE q.run_id = r.run_id AND q.state = 'active'),
        (SELECT COUNT(*) FROM dbo.work_queue AS q WHERE q.state IN ('ready', 'waiting')),
-       (SELECT COALESCE(SUM(q.rows_loaded), 0) FROM dbo.work_queue AS q WHERE q.run_id = r.run_id AND q.state = 'done' AND q.kind = 'load'),
-       (SELECT COALESCE(SUM(q.bytes_read), 0) FROM dbo.work_queue AS q WHERE q.run_id = r.run_id AND q.state = 'done' AND q.kind = 'load'),
+       (SELECT COALESCE(SUM(q.rows_loaded), 0) FROM dbo.work_queue AS q WHERE q.run_id = r.run_id AND q.state = 'done' AND q.kind IN ('load', 'bulk_insert')),
+       (SELECT COALESCE(SUM(q.bytes_read), 0) FROM dbo.work_queue AS q WHERE q.run_id = r.run_id AND q.state = 'done' AND q.kind IN ('load', 'bulk_insert')),
        (SELECT COALESCE(SUM(q.rows_rejected), 0) FROM dbo.work_queue AS q WHERE q.run_id = r.run_id AND q.state = 'done')
 FROM dbo.run AS r
 WHERE r.run_id = (SELECT MAX(run_id) FROM dbo.run);

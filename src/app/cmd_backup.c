@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/num.h"
+#include "base/task_kind.h"
 #include "control/queue.h"
 #include "db/backup.h"
 #include "db/bcp.h"
@@ -482,7 +483,7 @@ static fr_status queue_one(struct backups *b, struct fr_control *control,
     struct fr_backup how = describe(b, database);
     char source[FR_BACKUP_NAME_BYTES + 64];
     struct fr_added_task got;
-    struct fr_new_task task = {.kind = "backup",
+    struct fr_new_task task = {.kind = FR_KIND_BACKUP,
                                .source = source,
                                .server = b->s->server,
                                .database = database,
@@ -510,9 +511,10 @@ static fr_status queue_one(struct backups *b, struct fr_control *control,
     if (st == FR_OK)
         st = fr_queue_add(control, &task, 1, &got, &all_added, err);
     if (st == FR_OK) {
-        json_array_append_new(
-            b->list, json_pack("{s:I, s:s, s:s, s:s}", "task_id", (json_int_t)got.task_id,
-                               "kind", "backup", "database", database, "source", source));
+        json_array_append_new(b->list,
+                              json_pack("{s:I, s:s, s:s, s:s}", "task_id",
+                                        (json_int_t)got.task_id, "kind", FR_KIND_BACKUP,
+                                        "database", database, "source", source));
         if (!b->s->json && !b->s->quiet)
             printf("task %lld: %s\n", (long long)got.task_id, source);
     }

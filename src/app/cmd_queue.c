@@ -10,6 +10,7 @@
 #include "app/open.h"
 #include "base/log.h"
 #include "base/num.h"
+#include "base/task_kind.h"
 #include "control/admin.h"
 #include "load/stage.h"
 
@@ -101,7 +102,7 @@ static fr_status require_choice(const struct fr_settings *s,
 
 static bool is_phase(const struct fr_queued_task *t)
 {
-    return strcmp(t->kind, "load") != 0; /* or a bring-in, which is one, too */
+    return !fr_task_kind_find(t->kind)->is_load; /* or a bring-in, which is one, too */
 }
 
 /* What cleans up behind a table: the queue itself says when it is run. */

@@ -5,6 +5,7 @@
 #include "app/watch.h"
 #include "base/clock.h"
 #include "base/shown.h"
+#include "base/task_kind.h"
 #include "control/queue.h"
 
 #include <stdio.h>
@@ -76,7 +77,7 @@ static bool says_nothing(const char *key, const json_t *row)
     return json_is_null(v) ||
            (strcmp(key, "range_start") == 0 && json_integer_value(v) == 0 &&
             json_is_null(json_object_get(row, "range_end"))) ||
-           (strcmp(key, "kind") == 0 && strcmp(json_string_value(v), "load") == 0);
+           (strcmp(key, "kind") == 0 && strcmp(json_string_value(v), FR_KIND_LOAD) == 0);
 }
 
 static void print_table(const struct section *s, json_t *rows)

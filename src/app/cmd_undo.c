@@ -10,6 +10,7 @@
 #include "app/open.h"
 #include "base/log.h"
 #include "base/num.h"
+#include "base/task_kind.h"
 #include "load/stage.h"
 #include "load/undo.h"
 
@@ -31,7 +32,7 @@ struct undoing {
 
 static bool is_to_be_undone(const struct fr_queued_task *t)
 {
-    return strcmp(t->kind, "load") == 0 && !t->is_undone;
+    return fr_task_kind_find(t->kind)->is_load && !t->is_undone;
 }
 
 /* The target is open afterwards; u and options are to be freed by fr_settings_free(). */
@@ -157,9 +158,11 @@ static bool only_brought_in(const struct undoing *x)
     size_t bring_ins = 0;
 
     for (size_t i = 0; i < x->tasks.count; i++) {
-        if (strcmp(x->tasks.items[i].kind, "load") == 0)
+        const struct fr_task_kind *kind = fr_task_kind_find(x->tasks.items[i].kind);
+
+        if (kind->is_load)
             return false;
-        bring_ins += strcmp(x->tasks.items[i].kind, "bring_in") == 0 ? 1 : 0;
+        bring_ins += kind->sum == FR_SUM_BRING_INS ? 1 : 0;
     }
     return bring_ins > 0;
 }
@@ -196,7 +199,7 @@ static void warn_of_phases(const struct undoing *x)
     size_t phases = 0;
 
     for (size_t i = 0; i < x->tasks.count; i++)
-        phases += strcmp(x->tasks.items[i].kind, "query") == 0 &&
+        phases += fr_task_kind_find(x->tasks.items[i].kind)->sum == FR_SUM_PHASES &&
                           strcmp(x->tasks.items[i].state, "done") == 0
                       ? 1
                       : 0;

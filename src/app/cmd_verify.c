@@ -9,6 +9,7 @@
 #include "app/document_print.h"
 #include "app/open.h"
 #include "base/shown.h"
+#include "base/task_kind.h"
 #include "control/admin.h"
 #include "db/statements.h"
 #include "db/table.h"
@@ -259,8 +260,8 @@ static fr_status ledger_of(const struct fr_queued_task *t, struct kept *out,
  * its own. */
 static bool is_load(const struct verify *v, const struct fr_queued_task *t)
 {
-    return strcmp(t->server, v->settings->server) == 0 && strcmp(t->kind, "query") != 0 &&
-           strcmp(t->kind, "backup") != 0;
+    return strcmp(t->server, v->settings->server) == 0 &&
+           fr_task_kind_find(t->kind)->has_ledger;
 }
 
 /* Reads nothing else but drops what is left over, and says so. */
@@ -309,7 +310,7 @@ static fr_status verify_place(struct verify *v, struct fr_queued_tasks *tasks,
         st = ledger_of(t, &other, err);
         if (st != FR_OK || strcmp(other.ledger, ledger) != 0)
             continue;
-        if (strcmp(t->kind, "load") == 0)
+        if (fr_task_kind_find(t->kind)->is_load)
             compare_task(v, t, find_head(&h, t));
         else
             compare_bring_in(v, t, other.stage_group, &h);
@@ -382,8 +383,9 @@ static fr_status verify_all(struct verify *v, struct fr_err *err)
     }
     for (size_t i = 0; i < tasks.count; i++)
         v->tasks +=
-            is_load(v, &tasks.items[i]) && strcmp(tasks.items[i].kind, "load") == 0 ? 1
-                                                                                    : 0;
+            is_load(v, &tasks.items[i]) && fr_task_kind_find(tasks.items[i].kind)->is_load
+                ? 1
+                : 0;
     fr_admin_list_free(&tasks);
     if (st == FR_OK)
         st = verify_jobs(v, err);

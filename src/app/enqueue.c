@@ -1,6 +1,7 @@
 #include "app/enqueue.h"
 
 #include "base/log.h"
+#include "base/task_kind.h"
 #include "load/plan.h"
 #include "load/reject.h"
 #include "load/sniff.h"
@@ -253,7 +254,7 @@ static fr_status make_bring_in(struct enqueue *e, const struct look *l,
     if (e->bring_in_options == NULL)
         return fr_err_set(err, FR_ENOMEM, "no memory for the tasks");
     e->bring_in = (struct fr_new_task){
-        .kind = "bring_in",
+        .kind = FR_KIND_BRING_IN,
         .source = "bring-in",
         .server = s->server,
         .database = l->database,
@@ -330,8 +331,9 @@ void enqueue_result(const struct enqueue *e, const struct fr_added_task *got,
         json_array_append_new(
             added,
             json_pack("{s:I, s:s, s:s, s:I, s:o, s:s, s:s?, s:O?}", "task_id",
-                      (json_int_t)got[i].task_id, "kind", "load", "source", part->path,
-                      "range_start", (json_int_t)part->range_start, "range_end",
+                      (json_int_t)got[i].task_id, "kind", FR_KIND_LOAD, "source",
+                      part->path, "range_start", (json_int_t)part->range_start,
+                      "range_end",
                       part->range_end < 0 ? json_null() : json_integer(part->range_end),
                       "table", e->table, "split_why", why, "format",
                       json_object_get(e->formats, part->path)));

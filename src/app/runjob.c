@@ -5,6 +5,7 @@
 #include "app/preflight.h"
 #include "app/runtables.h"
 #include "base/log.h"
+#include "base/task_kind.h"
 #include "control/job.h"
 
 #include <stdio.h>
@@ -214,7 +215,7 @@ static fr_status make_phase(struct queuer *q, struct job_table *t, enum fr_run_r
 
     fr_buf_init(&sql, PHASE_ROOM_BYTES);
     *task = (struct fr_new_task){
-        .kind = "query",
+        .kind = FR_KIND_QUERY,
         .server = q->settings->server,
         .database = q->look.database,
         .table = t->e.table,

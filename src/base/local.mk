@@ -11,6 +11,7 @@ libfrbase_a_SOURCES = \
 	src/base/new_file.c src/base/new_file.h \
 	src/base/text_file.c src/base/text_file.h \
 	src/base/letter.c src/base/letter.h \
+	src/base/task_kind.c src/base/task_kind.h \
 	src/base/shown.c src/base/shown.h \
 	src/base/sql.c src/base/sql.h \
 	src/base/sql_text.c src/base/sql_text.h \

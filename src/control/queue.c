@@ -1,6 +1,7 @@
 #include "control/queue.h"
 
 #include "base/num.h"
+#include "base/task_kind.h"
 #include "control/control_priv.h"
 #include "db/statements.h"
 
@@ -85,7 +86,7 @@ fr_status queue_add_task(struct fr_control *c, const struct fr_new_task *t,
     char piece[PIECE_BYTES + 1];
     size_t n = piece_bytes(t->options);
     struct fr_sql_param params[] = {
-        fr_sql_in_text("@kind", t->kind == NULL ? "load" : t->kind),
+        fr_sql_in_text("@kind", t->kind == NULL ? FR_KIND_LOAD : t->kind),
         fr_sql_in_text("@source", t->source),
         fr_sql_in_i64("@source_key", (int64_t)source_key(t)),
         fr_sql_in_i64("@range_start", t->range_start),

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/task_kind.h"
 #include "rack/queries.h"
 #include "rack/sampler.h"
 
@@ -46,7 +47,7 @@ static void on_task_begin(struct child *child, json_t *m)
         child->held_epoch = fr_ipc_number(m, "epoch", -1);
         child->lease_misses = 0;
     }
-    child->is_loading = strcmp(fr_ipc_text(m, "kind"), "load") == 0;
+    child->is_loading = fr_task_kind_find(fr_ipc_text(m, "kind"))->is_load;
     child->was_loading = child->was_loading || child->is_loading;
     snprintf(child->database, sizeof child->database, "%s", fr_ipc_text(m, "database"));
     snprintf(child->table, sizeof child->table, "%s", fr_ipc_text(m, "table"));

@@ -4,6 +4,7 @@
 #include "rack/coordinator_priv.h"
 
 #include "base/num.h"
+#include "base/task_kind.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ static json_t *task_message(const struct coordinator *c, const struct load_task 
 
     return json_pack(
         "{s:s, s:s, s:I, s:s, s:s, s:I, s:I, s:s, s:s, s:O, s:s, s:i}", "type", "task",
-        "kind", t->is_bring_in ? "bring_in" : "load", "task_id",
+        "kind", t->is_bring_in ? FR_KIND_BRING_IN : FR_KIND_LOAD, "task_id",
         (json_int_t)(t - c->tasks) + 1, "load_id", t->load_id, "source", t->source,
         "range_start", (json_int_t)t->part->range_start, "range_end",
         (json_int_t)t->part->range_end, "table", c->load->table, "database",
@@ -45,7 +46,7 @@ static fr_status check_length(const struct coordinator *c, const struct load_tas
     size_t limit = FR_TASK_TEXT_BYTES;
     size_t n = json_dumpb(t->options, NULL, 0, JSON_COMPACT) + strlen(t->source) +
                strlen(c->load->table) + (database == NULL ? 0 : strlen(database)) +
-               FR_GUID_TEXT_BYTES + 4 + sizeof "bring_in";
+               FR_GUID_TEXT_BYTES + 4 + sizeof FR_KIND_BRING_IN;
 
     if (n <= limit) {
         json_t *m = task_message(c, t);
@@ -293,11 +294,12 @@ void dispatch_done(struct child *child, json_t *task_end)
 static void give_up(struct coordinator *c, struct load_task *t, const char *why,
                     int exit_status)
 {
-    json_t *m = json_pack(
-        "{s:s, s:s, s:s, s:I, s:s, s:s, s:i, s:o, s:i}", "load_id", t->load_id, "kind",
-        t->is_bring_in ? "bring_in" : "load", "source", t->source, "range_start",
-        (json_int_t)t->part->range_start, "table", c->load->table, "state", "failed",
-        "attempts", t->attempts, "error", fr_ipc_string(why), "exit", exit_status);
+    json_t *m =
+        json_pack("{s:s, s:s, s:s, s:I, s:s, s:s, s:i, s:o, s:i}", "load_id", t->load_id,
+                  "kind", t->is_bring_in ? FR_KIND_BRING_IN : FR_KIND_LOAD, "source",
+                  t->source, "range_start", (json_int_t)t->part->range_start, "table",
+                  c->load->table, "state", "failed", "attempts", t->attempts, "error",
+                  fr_ipc_string(why), "exit", exit_status);
 
     t->state = LOAD_OVER;
     t->exit = exit_status == 0 ? 1 : exit_status;

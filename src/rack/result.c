@@ -2,6 +2,7 @@
 
 #include "base/num.h"
 #include "base/shown.h"
+#include "base/task_kind.h"
 #include "rack/ipc.h"
 #include "stats/pace.h"
 
@@ -45,22 +46,34 @@ void fr_result_add(struct fr_result *r, json_t *task_end)
     json_array_append(r->tasks, task_end);
 }
 
-static bool is_bring_in(const json_t *task)
+static const struct fr_task_kind *kind_of(const json_t *task)
 {
-    return strcmp(fr_ipc_text(task, "kind"), "bring_in") == 0;
-}
-
-static bool is_backup(const json_t *task)
-{
-    return strcmp(fr_ipc_text(task, "kind"), "backup") == 0;
+    return fr_task_kind_find(fr_ipc_text(task, "kind"));
 }
 
 /* SQL of a run file, a backup, or a bring-in: its rows are none that were loaded, or were
  * counted when they were. */
 static bool is_phase(const json_t *task)
 {
-    return strcmp(fr_ipc_text(task, "kind"), "query") == 0 || is_bring_in(task) ||
-           is_backup(task);
+    return !kind_of(task)->is_load;
+}
+
+static void count_phase(const json_t *task, bool done, struct fr_result_totals *out)
+{
+    switch (kind_of(task)->sum) {
+    case FR_SUM_LOADS:
+        break;
+    case FR_SUM_PHASES:
+        out->phases++;
+        break;
+    case FR_SUM_BACKUPS:
+        out->backups++;
+        break;
+    case FR_SUM_BRING_INS:
+        out->bring_ins++;
+        out->not_brought += done ? 0 : 1;
+        break;
+    }
 }
 
 void fr_result_totals(const struct fr_result *r, struct fr_result_totals *out)
@@ -78,10 +91,7 @@ void fr_result_totals(const struct fr_result *r, struct fr_result_totals *out)
         out->failed += strcmp(state, "failed") == 0 ? 1 : 0;
         out->client_cpu_ms += fr_ipc_number(t, "client_cpu_ms", 0);
         if (is_phase(t)) {
-            *(is_bring_in(t) ? &out->bring_ins
-              : is_backup(t) ? &out->backups
-                             : &out->phases) += 1;
-            out->not_brought += is_bring_in(t) && strcmp(state, "done") != 0 ? 1 : 0;
+            count_phase(t, strcmp(state, "done") == 0, out);
             continue;
         }
         out->rows += fr_ipc_number(t, "rows", 0);
@@ -232,7 +242,7 @@ static void print_pace(const struct fr_result *r, FILE *out)
 
     json_array_foreach(r->tasks, i, task)
     {
-        if (strcmp(fr_ipc_text(task, "kind"), "load") != 0)
+        if (!kind_of(task)->reads_here)
             continue;
         p.busy_ms += (double)fr_ipc_number(task, "duration_ms", 0);
         p.client_cpu_ms += (double)fr_ipc_number(task, "client_cpu_ms", 0);

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/task_kind.h"
 #include "db/statements.h"
 #include "load/loader.h"
 #include "observe/figures.h"
@@ -101,7 +102,7 @@ static json_t *worker_figures(const struct coordinator *c)
 
     json_array_foreach(c->result->tasks, i, task)
     {
-        if (strcmp(fr_ipc_text(task, "kind"), "load") == 0)
+        if (fr_task_kind_find(fr_ipc_text(task, "kind"))->is_load)
             add_figure(figures, fr_ipc_text(task, "worker"),
                        fr_ipc_number(task, "rows", 0),
                        fr_ipc_number(task, "bytes_read", 0));

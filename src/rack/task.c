@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/num.h"
 #include "base/shown.h"
+#include "base/task_kind.h"
 #include "db/bcp.h"
 #include "db/dblib.h"
 #include "db/table.h"
@@ -457,20 +458,28 @@ static fr_status load_task(struct worker *w, struct fr_task *task,
     return st;
 }
 
+/* What runs each kind. */
+static const struct {
+    const char *kind;
+    fr_status (*run)(struct worker *w, const struct fr_task *task,
+                     struct fr_load_result *r, struct fr_err *err);
+} runners[] = {
+    {FR_KIND_QUERY, worker_run_phase},
+    {FR_KIND_BACKUP, worker_run_backup},
+    {FR_KIND_BRING_IN, worker_bring_in},
+};
+
 static fr_status run_kind(struct worker *w, struct fr_task *task,
                           struct fr_load_result *r, struct fr_err *err)
 {
     memset(r, 0, sizeof *r);
     r->server_cpu_ms = r->server_reads = r->server_writes = r->server_logical_reads = -1;
     r->scheduler_id = -1;
-    if (strcmp(task->kind, "load") == 0)
-        return load_task(w, task, r, err);
-    if (strcmp(task->kind, "query") == 0)
-        return worker_run_phase(w, task, r, err);
-    if (strcmp(task->kind, "backup") == 0)
-        return worker_run_backup(w, task, r, err);
-    if (strcmp(task->kind, "bring_in") == 0)
-        return worker_bring_in(w, task, r, err);
+    if (strcmp(task->kind, FR_KIND_LOAD) == 0)
+        return load_task(w, task, r, err); /* counts its attempts */
+    for (size_t i = 0; i < sizeof runners / sizeof runners[0]; i++)
+        if (strcmp(task->kind, runners[i].kind) == 0)
+            return runners[i].run(w, task, r, err);
     return fr_err_set(err, FR_EARG, "this program runs no tasks of kind %s", task->kind);
 }
 
@@ -480,7 +489,7 @@ static void say_end(const struct worker *w, const struct fr_task *task,
                     const struct fr_err *why)
 {
     char range[FR_RANGE_TEXT_BYTES];
-    bool is_load = strcmp(task->kind, "load") == 0;
+    const struct fr_task_kind *kind = fr_task_kind_find(task->kind);
 
     fr_range_text(task->range_start, task->range_end, range);
     if (why != NULL)
@@ -490,20 +499,19 @@ static void say_end(const struct worker *w, const struct fr_task *task,
         return;
     printf("task %lld (", (long long)task->task_id);
     fr_put_shown(task->source, stdout);
-    if (is_load || strcmp(task->kind, "backup") == 0) {
+    if (!kind->has_table) {
         printf("%s", range);
     } else {
         printf(" of ");
         fr_put_shown(task->table, stdout);
     }
     printf(") %s: ", state);
-    if (strcmp(task->kind, "backup") == 0)
+    if (kind->effect == NULL)
         fr_put_shown(w->messages, stdout);
-    else if (is_load)
+    else if (kind->is_load)
         printf("%lld rows, %lld rejected", (long long)r->rows, (long long)r->rejected);
     else
-        printf("%lld rows %s", (long long)r->rows,
-               strcmp(task->kind, "query") == 0 ? "changed" : "brought in");
+        printf("%lld rows %s", (long long)r->rows, kind->effect);
     printf("\n");
     fflush(stdout);
 }

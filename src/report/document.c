@@ -1,5 +1,6 @@
 #include "report/document.h"
 
+#include "base/task_kind.h"
 #include "stats/pace.h"
 
 #include <stdbool.h>
@@ -33,9 +34,7 @@ const char *fr_report_text(const json_t *o, const char *key)
 /* Not SQL of a run file, nor the bringing in of what others loaded. */
 static bool is_load(const json_t *task)
 {
-    const char *kind = fr_report_text(task, "kind");
-
-    return strcmp(kind, "load") == 0 || strcmp(kind, "bulk_insert") == 0;
+    return fr_task_kind_find(fr_report_text(task, "kind"))->is_load;
 }
 
 static json_t *per_second(double n, int64_t ms)

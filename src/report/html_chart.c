@@ -1,5 +1,6 @@
 /* Charts: inline SVG without text in it, so that it may be stretched to any width. */
 #include "report/document.h"
+#include "base/task_kind.h"
 #include "report/html_priv.h"
 
 #include <stdbool.h>
@@ -212,7 +213,7 @@ static const char *mark_of(const json_t *task)
         return "rejects";
     if (fr_report_int(task, "attempts", 1) > 1)
         return "retried";
-    return strcmp(fr_report_text(task, "kind"), "load") == 0 ? "done" : "phase";
+    return fr_task_kind_find(fr_report_text(task, "kind"))->is_load ? "done" : "phase";
 }
 
 static void print_task(FILE *out, const json_t *task, double whole_ms)

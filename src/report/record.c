@@ -1,5 +1,6 @@
 #include "report/record.h"
 
+#include "base/task_kind.h"
 #include "report/document.h"
 #include "report/grid.h"
 
@@ -31,7 +32,7 @@ static const struct record records[] = {
 /* A load that was done and took time. */
 static bool is_measured(const json_t *task)
 {
-    return strcmp(fr_report_text(task, "kind"), "load") == 0 &&
+    return fr_task_kind_find(fr_report_text(task, "kind"))->is_load &&
            strcmp(fr_report_text(task, "state"), "done") == 0 &&
            fr_report_int(task, "duration_ms", 0) > 0;
 }

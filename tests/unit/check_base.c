@@ -5,6 +5,7 @@
 #include "base/num.h"
 #include "base/secret.h"
 #include "base/sql.h"
+#include "base/task_kind.h"
 #include "base/utf8.h"
 #include "support/suite.h"
 
@@ -320,11 +321,44 @@ START_TEST(test_rename)
 }
 END_TEST
 
+static const struct {
+    const char *name;
+    bool is_load, reads_here, has_ledger, has_table;
+    enum fr_task_sum sum;
+} kind_cases[] = {
+    {"load", true, true, true, false, FR_SUM_LOADS},
+    {"bulk_insert", true, false, true, false, FR_SUM_LOADS},
+    {"query", false, false, false, true, FR_SUM_PHASES},
+    {"backup", false, false, false, false, FR_SUM_BACKUPS},
+    {"bring_in", false, false, true, true, FR_SUM_BRING_INS},
+    {"Load", false, false, false, true, FR_SUM_PHASES}, /* is none */
+    {"", false, false, false, true, FR_SUM_PHASES},
+};
+
+START_TEST(test_task_kind)
+{
+    const struct fr_task_kind *k = fr_task_kind_find(kind_cases[_i].name);
+    size_t count, seen = 0;
+    const struct fr_task_kind *all = fr_task_kinds(&count);
+
+    ck_assert_int_eq(k->is_load, kind_cases[_i].is_load);
+    ck_assert_int_eq(k->reads_here, kind_cases[_i].reads_here);
+    ck_assert_int_eq(k->has_ledger, kind_cases[_i].has_ledger);
+    ck_assert_int_eq(k->has_table, kind_cases[_i].has_table);
+    ck_assert_int_eq(k->sum, kind_cases[_i].sum);
+    for (size_t i = 0; i < count; i++)
+        seen += strcmp(all[i].name, kind_cases[_i].name) == 0 ? 1 : 0;
+    ck_assert_uint_eq(seen, strcmp(k->name, "unknown") == 0 ? 0 : 1);
+    ck_assert_uint_eq(count, COUNT_OF(kind_cases) - 2); /* each has a row above */
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("base");
     TCase *tc = tcase_create("base");
 
+    tcase_add_loop_test(tc, test_task_kind, 0, COUNT_OF(kind_cases));
     tcase_add_loop_test(tc, test_status, 0, COUNT_OF(status_cases));
     tcase_add_test(tc, test_err_grows_outward);
     tcase_add_test(tc, test_err_keeps_the_reason);
