@@ -12,6 +12,7 @@
 #include "app/lineitem_files.h"
 #include "app/open.h"
 #include "app/preflight.h"
+#include "app/replay_target.h"
 #include "app/run_document.h"
 #include "app/runjob.h"
 #include "db/statements.h"
@@ -28,15 +29,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define TABLE "dbo.fullrack_replay"
-
-enum { PATH_BYTES = 4096, DEFAULT_ROWS_PER_FILE = 100000 };
+enum { PATH_BYTES = 4096, DEFAULT_ROWS_PER_FILE = 100000, MOST_PARTITIONS = 15000 };
 
 struct replay {
     struct fr_settings *settings;
     struct fr_forkserver *forkserver;
     struct lineitem_set set;
-    uint64_t bytes; /* of the files */
+    uint64_t bytes;     /* of the files */
+    int64_t *keys;      /* owned; their first ones; NULL: one table */
+    json_t *filegroups; /* owned; NULL: one table */
     char run_file[PATH_BYTES];
     struct run_job job;
     json_t *sheets; /* owned array: of each run */
@@ -98,23 +99,18 @@ static fr_status make_files(struct replay *r, struct fr_err *err)
     return st;
 }
 
-/* What is about to be emptied has to be ours. */
-static fr_status check_table(struct fr_sql *session, struct fr_err *err)
+static struct replay_target target_of(const struct replay *r)
 {
-    struct fr_sql_one one = {0};
-    fr_status st = fr_sql_run(session, fr_stmt_replay_table, fr_sql_take_one, &one, err);
-
-    if (st == FR_OK && (fr_sql_one_i64(&one, 0, 0) != LINEITEM_COLUMN_COUNT ||
-                        fr_sql_one_i64(&one, 1, 0) != LINEITEM_COLUMN_COUNT))
-        st = fr_err_set(err, FR_EARG,
-                        "the table %s is not LineItem: drop or rename it, replay makes "
-                        "its own",
-                        TABLE);
-    return st;
+    return (struct replay_target){.layout = (enum replay_layout)r->settings->layout,
+                                  .filegroups = r->settings->filegroups,
+                                  .keys = r->keys,
+                                  .files = r->set.files};
 }
 
-static fr_status make_table(const struct replay *r, struct fr_err *err)
+/* ask: what the server has; else: make the table. */
+static fr_status with_target(struct replay *r, bool ask, struct fr_err *err)
 {
+    struct replay_target t = target_of(r);
     struct fr_connector c = {0};
     struct fr_sql *session = NULL;
     fr_status st = open_connector(r->settings, &c, err);
@@ -122,14 +118,21 @@ static fr_status make_table(const struct replay *r, struct fr_err *err)
     if (st == FR_OK)
         st = fr_connector_target(&c, NULL, "fullrack replay", &session, err);
     if (st == FR_OK)
-        st = fr_sql_run(session, fr_stmt_replay_make, NULL, NULL, err);
-    if (st != FR_OK)
-        fr_err_wrap(err, "making the table %s", TABLE);
-    else
-        st = check_table(session, err);
+        st = ask ? replay_target_ask(session, &t, &r->filegroups, err)
+                 : replay_target_make(session, &t, r->filegroups, err);
     fr_sql_close(&session);
     fr_connector_free(&c);
     return st;
+}
+
+/* Each partition begins with the first key of its file. */
+static fr_status read_keys(struct replay *r, struct fr_err *err)
+{
+    if (r->settings->layout == REPLAY_ONE)
+        return FR_OK;
+    r->keys = calloc(r->set.files, sizeof *r->keys);
+    return r->keys == NULL ? fr_err_set(err, FR_ENOMEM, "no memory for a replay")
+                           : lineitem_first_keys(&r->set, r->keys, err);
 }
 
 static json_t *make_run_file(const struct replay *r)
@@ -137,12 +140,15 @@ static json_t *make_run_file(const struct replay *r)
     static const char *const engines[] = {
         [FR_ENGINE_AUTO] = "auto", [FR_ENGINE_BCP] = "bcp", [FR_ENGINE_WIRE] = "wire"};
     const struct fr_load_options *o = &r->settings->load;
+    bool heaps = r->settings->layout == REPLAY_HEAPS;
     json_t *files = json_array();
-    json_t *table =
-        json_pack("{s:s, s:o, s:s, s:s, s:b, s:b, s:s, s:b}", "name", TABLE, "files",
-                  files, "format", "delimited", "field-terminator", "|", "truncate", 1,
-                  "stage", (int)o->stage, "engine", engines[o->engine], "again", 1);
+    json_t *table = json_pack(
+        "{s:s, s:o, s:s, s:s, s:b, s:b, s:s, s:b}", "name", REPLAY_TABLE, "files", files,
+        "format", "delimited", "field-terminator", "|", "truncate", 1, "stage",
+        o->stage || heaps, "engine", engines[o->engine], "again", 1);
 
+    if (heaps)
+        json_object_set_new(table, "stage-partitions", json_true());
     if (o->hint != NULL)
         json_object_set_new(table, "hint", json_string(o->hint));
     if (o->batch_rows >= 0)
@@ -163,7 +169,8 @@ static bool is_strangers(const json_t *there)
     const char *name =
         json_string_value(json_object_get(json_array_get(tables, 0), "name"));
 
-    return json_array_size(tables) != 1 || name == NULL || strcmp(name, TABLE) != 0;
+    return json_array_size(tables) != 1 || name == NULL ||
+           strcmp(name, REPLAY_TABLE) != 0;
 }
 
 /* The same text stays the same job; another one takes its place whole. */
@@ -251,6 +258,26 @@ static fr_status take_run(void *ctx, const struct fr_sql_row *row, struct fr_err
     return FR_OK;
 }
 
+/* What the table was, and what the bring-in says of how its rows came there. */
+static json_t *target_document(const struct replay *r, const json_t *document)
+{
+    static const char *const names[] = {"one", "partitioned", "heaps"};
+    json_t *t =
+        json_pack("{s:s, s:I}", "layout", names[r->settings->layout], "partitions",
+                  (json_int_t)(r->settings->layout == REPLAY_ONE ? 1 : r->set.files));
+    const json_t *task;
+    size_t i;
+
+    if (r->filegroups != NULL)
+        json_object_set(t, "filegroups", r->filegroups);
+    json_array_foreach(json_object_get(document, "tasks"), i, task)
+    {
+        if (strcmp(fr_report_text(task, "kind"), "bring_in") == 0)
+            json_object_set(t, "bring_in", json_object_get(task, "messages"));
+    }
+    return t;
+}
+
 static fr_status make_sheet(const struct replay *r, int64_t run_id, json_t **out,
                             struct fr_err *err)
 {
@@ -270,6 +297,8 @@ static fr_status make_sheet(const struct replay *r, int64_t run_id, json_t **out
         *out = fr_record_sheet(document, earlier.runs);
         if (*out == NULL)
             st = fr_err_set(err, FR_ENOMEM, "no memory for a sheet");
+        else
+            json_object_set_new(*out, "target", target_document(r, document));
     }
     json_decref(document);
     json_decref(earlier.runs);
@@ -279,6 +308,18 @@ static fr_status make_sheet(const struct replay *r, int64_t run_id, json_t **out
 }
 
 /* -- the command --------------------------------------------------------------------- */
+
+static void print_target(const struct replay *r, const json_t *target)
+{
+    size_t groups = json_array_size(json_object_get(target, "filegroups"));
+    const char *how = fr_report_text(target, "bring_in");
+
+    printf("%s", replay_layout_text((enum replay_layout)r->settings->layout));
+    if (r->settings->layout != REPLAY_ONE)
+        printf(": %" PRIu64 " partitions in %zu filegroup%s", r->set.files, groups,
+               groups == 1 ? "" : "s");
+    printf("%s%s\n\n", how[0] == '\0' ? "" : "; ", how);
+}
 
 static fr_status run_once(struct replay *r, int *exit_status, struct fr_err *err)
 {
@@ -303,9 +344,10 @@ static fr_status run_once(struct replay *r, int *exit_status, struct fr_err *err
     if (st == FR_OK && *exit_status == 0)
         st = make_sheet(r, result.run_id, &sheet, err);
     if (sheet != NULL && !s->json) {
-        printf("run %lld: %" PRIu64 " files of %lld rows, %.1f MB\n\n",
+        printf("run %lld: %" PRIu64 " files of %lld rows, %.1f MB\n",
                (long long)result.run_id, r->set.files, (long long)s->rows_per_file,
                (double)r->bytes / 1e6);
+        print_target(r, json_object_get(sheet, "target"));
         fr_record_print(sheet, stdout);
         fflush(stdout);
     }
@@ -330,7 +372,17 @@ static fr_status prepare(struct replay *r, struct fr_err *err)
         (struct lineitem_set){.folder = s->directory == NULL ? "replay" : s->directory,
                               .rows = (uint64_t)s->rows_per_file * (uint64_t)s->files,
                               .files = (uint64_t)s->files,
-                              .seed = (uint64_t)s->seed};
+                              .seed = (uint64_t)s->seed,
+                              .whole_orders = s->layout != REPLAY_ONE};
+    if (st == FR_OK && s->layout != REPLAY_ONE && s->rows_per_file < LINEITEM_MOST_LINES)
+        st = fr_err_set(err, FR_EARG,
+                        "--rows-per-file: a file of a partition has whole orders, of %d "
+                        "rows at most each: give %d or more",
+                        LINEITEM_MOST_LINES, LINEITEM_MOST_LINES);
+    if (st == FR_OK && s->layout != REPLAY_ONE && s->files > MOST_PARTITIONS)
+        st = fr_err_set(err, FR_EARG,
+                        "--files: a table has %d partitions at most, one for each file",
+                        MOST_PARTITIONS);
     if (snprintf(r->run_file, sizeof r->run_file, "%s/replay.json", r->set.folder) >=
         (int)sizeof r->run_file)
         return fr_err_set(err, FR_EARG, "--dir: the path is too long");
@@ -341,9 +393,13 @@ static fr_status prepare(struct replay *r, struct fr_err *err)
     if (st == FR_OK)
         st = refuse_company(r, err);
     if (st == FR_OK)
-        st = make_table(r, err);
+        st = with_target(r, true, err);
     if (st == FR_OK)
         st = make_files(r, err);
+    if (st == FR_OK)
+        st = read_keys(r, err);
+    if (st == FR_OK)
+        st = with_target(r, false, err);
     return st == FR_OK ? write_run_file(r, err) : st;
 }
 
@@ -370,5 +426,7 @@ int command_replay(struct fr_settings *s, struct fr_arguments *args, struct fr_e
     if (st == FR_OK && s->json)
         st = document_print(json_pack("{s:O}", "runs", r.sheets), err);
     json_decref(r.sheets);
+    json_decref(r.filegroups);
+    free(r.keys);
     return st == FR_OK ? exit_status : fr_status_exit(st);
 }

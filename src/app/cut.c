@@ -74,6 +74,10 @@ fr_status cut_sources(const struct fr_settings *s, const struct sources *list,
     out->sources = calloc(list->count, sizeof *out->sources);
     if (out->sources == NULL)
         return fr_err_set(err, FR_ENOMEM, "no memory for the tasks");
+    if (s->split != NULL && s->load.stage_partitions)
+        return fr_err_set(err, FR_EARG,
+                          "--stage-partitions takes whole files, each a partition: not "
+                          "with --split");
     if (s->split != NULL)
         st = fr_split_wish_parse(s->split, &wish, err);
     if (st == FR_OK && s->split != NULL)
@@ -176,5 +180,9 @@ fr_status stage_check_options(const struct fr_load_options *o, struct fr_err *er
             err, FR_EARG,
             "--stage brings rows in by INSERT, which checks constraints and "
             "fires triggers: not with --no-check");
+    if (o->stage_partitions && !o->stage)
+        return fr_err_set(err, FR_EARG,
+                          "--stage-partitions says how --stage brings the rows in: give "
+                          "that, too");
     return FR_OK;
 }

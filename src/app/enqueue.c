@@ -237,6 +237,9 @@ static char *options_text(const struct enqueue *e, const struct fr_rack_part *pa
             json_object_set_new(o, "stage-group", json_string(e->group));
             json_object_set_new(o, "stage-tasks", json_integer((json_int_t)e->cut.count));
         }
+        if (part != NULL && s->load.stage_partitions)
+            json_object_set_new(o, "stage-partition",
+                                json_integer((json_int_t)(part - e->cut.parts) + 1));
         text = json_dumps(o, JSON_COMPACT);
     }
     json_decref(o);

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,7 +24,10 @@ static fr_status path_of(const struct lineitem_set *set, uint64_t file,
                           : fr_err_set(err, FR_EARG, "--dir: the path is too long");
 }
 
-static fr_status write_file(struct lineitem_generator *g, const char *path, uint64_t rows,
+/* Rows up to `until` of all, and those that the last order still has; *written: of all.
+ */
+static fr_status write_file(struct lineitem_generator *g, const struct lineitem_set *set,
+                            const char *path, uint64_t until, uint64_t *written,
                             uint64_t *bytes, struct fr_err *err)
 {
     FILE *f = fopen(path, "we");
@@ -32,13 +36,15 @@ static fr_status write_file(struct lineitem_generator *g, const char *path, uint
     if (f == NULL)
         return fr_err_errno(err, FR_EIO, errno, "%s", path);
     (void)setvbuf(f, NULL, _IOFBF, FILE_BUFFER_BYTES);
-    for (uint64_t i = 0; st == FR_OK && i < rows; i++) {
+    while (st == FR_OK && *written < set->rows &&
+           (*written < until || (set->whole_orders && g->line < g->lines))) {
         char row[LINEITEM_ROW_MAX_BYTES];
         size_t n = lineitem_next(g, row);
 
         if (fwrite(row, 1, n, f) != n)
             st = fr_err_errno(err, FR_EIO, errno, "%s", path);
         *bytes += n;
+        (*written)++;
     }
     if (fclose(f) != 0 && st == FR_OK)
         st = fr_err_errno(err, FR_EIO, errno, "%s", path);
@@ -49,6 +55,7 @@ fr_status lineitem_make(const struct lineitem_set *set, uint64_t *bytes,
                         struct fr_err *err)
 {
     struct lineitem_generator g;
+    uint64_t written = 0;
     fr_status st = FR_OK;
 
     *bytes = 0;
@@ -56,12 +63,12 @@ fr_status lineitem_make(const struct lineitem_set *set, uint64_t *bytes,
         return fr_err_errno(err, FR_EIO, errno, "%s", set->folder);
     lineitem_init(&g, set->seed, set->rows);
     for (uint64_t i = 0; st == FR_OK && i < set->files; i++) {
-        uint64_t rows = set->rows * (i + 1) / set->files - set->rows * i / set->files;
+        uint64_t until = set->rows * (i + 1) / set->files;
         char path[PATH_BYTES];
 
         st = path_of(set, i + 1, path, err);
         if (st == FR_OK)
-            st = write_file(&g, path, rows, bytes, err);
+            st = write_file(&g, set, path, until, &written, bytes, err);
     }
     return st;
 }
@@ -91,9 +98,14 @@ static json_t *sizes_of(const struct lineitem_set *set, uint64_t *bytes)
 /* sizes: taken over; NULL where the files are not made yet. */
 static json_t *note_of(const struct lineitem_set *set, uint64_t files, json_t *sizes)
 {
-    return json_pack("{s:s, s:I, s:I, s:I, s:o}", "table", "lineitem", "rows",
-                     (json_int_t)set->rows, "files", (json_int_t)files, "seed",
-                     (json_int_t)set->seed, "bytes", sizes == NULL ? json_null() : sizes);
+    json_t *note =
+        json_pack("{s:s, s:I, s:I, s:I, s:o}", "table", "lineitem", "rows",
+                  (json_int_t)set->rows, "files", (json_int_t)files, "seed",
+                  (json_int_t)set->seed, "bytes", sizes == NULL ? json_null() : sizes);
+
+    if (note != NULL && set->whole_orders)
+        json_object_set_new(note, "whole_orders", json_true());
+    return note;
 }
 
 json_t *lineitem_load_json(const char *path)
@@ -196,4 +208,28 @@ fr_status lineitem_make_or_reuse(const struct lineitem_set *set, uint64_t *bytes
     json_decref(made);
     json_decref(wanted);
     return *reused ? FR_OK : make_and_note(set, path, bytes, err);
+}
+
+fr_status lineitem_first_keys(const struct lineitem_set *set, int64_t *keys,
+                              struct fr_err *err)
+{
+    fr_status st = FR_OK;
+
+    for (uint64_t i = 0; st == FR_OK && i < set->files; i++) {
+        char path[PATH_BYTES], digits[32];
+        FILE *f;
+
+        st = path_of(set, i + 1, path, err);
+        if (st != FR_OK)
+            break;
+        f = fopen(path, "re");
+        if (f == NULL)
+            return fr_err_errno(err, FR_EIO, errno, "%s", path);
+        if (fgets(digits, sizeof digits, f) == NULL || strchr(digits, '|') == NULL)
+            st = fr_err_set(err, FR_EDATA, "%s does not begin with an order key", path);
+        else
+            keys[i] = strtoll(digits, NULL, 10);
+        fclose(f);
+    }
+    return st;
 }

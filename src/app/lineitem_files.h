@@ -15,7 +15,13 @@ struct lineitem_set {
     const char *folder;   /* borrowed; made where it is absent, its parents are not */
     uint64_t rows, files; /* rows of all files together, at least one a file */
     uint64_t seed;
+    bool whole_orders; /* no order is in two files: none ends but with the last row of one
+                        */
 };
+
+/* Rows of a file that has at least one row of its own, however orders are kept together.
+ */
+enum { LINEITEM_MOST_LINES = 7 };
 
 /* Write them anew; *bytes: of all.  FR_EARG: the path is too long, FR_EIO names the file.
  */
@@ -30,6 +36,11 @@ fr_status lineitem_make(const struct lineitem_set *set, uint64_t *bytes,
  */
 fr_status lineitem_make_or_reuse(const struct lineitem_set *set, uint64_t *bytes,
                                  bool *reused, struct fr_err *err);
+
+/* The order key of each file's first row; keys: room for set->files.  FR_EIO, FR_EDATA:
+ * a file is not there, or does not begin with a number. */
+fr_status lineitem_first_keys(const struct lineitem_set *set, int64_t *keys,
+                              struct fr_err *err);
 
 /* The document in a plain file, the caller's; NULL: there is none.  Nothing that may keep
  * a reader waiting, or that leads elsewhere, is opened. */

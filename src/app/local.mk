@@ -24,7 +24,7 @@ fullrack_SOURCES = \
 	src/app/cmd_load.c \
 	src/app/cmd_query.c \
 	src/app/cmd_queue.c \
-	src/app/cmd_replay.c \
+	src/app/cmd_replay.c src/app/replay_target.c src/app/replay_target.h \
 	src/app/cmd_report.c \
 	src/app/cmd_run.c \
 	src/app/cmd_snapshot.c \

@@ -183,7 +183,8 @@ static struct fr_table copied_into(const struct fr_table *t,
     struct fr_table into = *t;
 
     if (o->stage) {
-        into.constraints_enabled = into.triggers_enabled = 0;
+        into.constraints_enabled = o->stage_partitions; /* that of its partition */
+        into.triggers_enabled = 0;
         into.index_count = into.columnstore_count = 0;
         into.is_clustered = into.is_memory_optimized = false;
     }

@@ -101,6 +101,8 @@ struct fr_settings {
     int64_t rows_per_file;
     int64_t speed_limit_mb; /* a second; 0 = no limit */
     int64_t repeat;
+    int64_t layout;   /* enum replay_layout */
+    char *filegroups; /* names, or patterns; NULL = the default one */
     /* io */
     char *matrix_file, *targets_file; /* NULL: the ones that are built in */
     struct fr_text_list targets;      /* that must be met; none: all are judged */

@@ -42,6 +42,12 @@ SQL_STATEMENT_FILES = \
 	sql/statements/undo_forget.sql \
 	sql/statements/stage_look.sql \
 	sql/statements/stage_place.sql \
+	sql/statements/stage_partition.sql \
+	sql/statements/replay_layout.sql \
+	sql/statements/replay_filegroups.sql \
+	sql/statements/replay_drop.sql \
+	sql/statements/replay_probe.sql \
+	sql/statements/stage_constraint.sql \
 	sql/statements/stage_switch.sql \
 	sql/statements/stage_strangers.sql \
 	sql/statements/stage_truncation.sql \

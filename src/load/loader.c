@@ -322,7 +322,8 @@ static fr_status enter_stage(struct loader *l, struct fr_load_options *settled,
 {
     struct fr_stage_load load = {.key = &l->job->key,
                                  .group = settled->stage_group,
-                                 .keep_identity = settled->keep_identity};
+                                 .keep_identity = settled->keep_identity,
+                                 .partition = settled->stage_partition};
     fr_status st;
 
     if (!settled->stage)

@@ -31,6 +31,7 @@ libfrclient_a_SOURCES += \
 	src/load/reject.c src/load/reject.h \
 	src/load/ledger.c src/load/ledger.h src/load/ledger_priv.h \
 	src/load/stage.c src/load/stage_bring.c src/load/stage.h \
+	src/load/stage_partition.c src/load/stage_partition.h \
 	src/load/undo.c src/load/undo.h \
 	src/load/check.c src/load/check.h \
 	src/load/suggest.c src/load/suggest.h src/load/shape.c \

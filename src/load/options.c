@@ -56,7 +56,8 @@ bool fr_load_options_cost_same(const struct fr_load_options *a,
            a->max_errors == b->max_errors && a->engine == b->engine &&
            a->ledger_choice == b->ledger_choice && a->truncate == b->truncate &&
            same_text(a->hint, b->hint) && same_text(a->ledger_table, b->ledger_table) &&
-           a->stage == b->stage && same_text(a->reject_table, b->reject_table) &&
+           a->stage == b->stage && a->stage_partitions == b->stage_partitions &&
+           same_text(a->reject_table, b->reject_table) &&
            same_text(a->load_id_column, b->load_id_column) &&
            same_text(a->error_file, b->error_file) && same_text(a->columns, b->columns) &&
            same_text(a->format_file, b->format_file);

@@ -67,7 +67,7 @@ struct fr_load_options {
     int64_t batch_rows; /* FR_BATCH_ROWS_AUTO, 0 = the whole task in one transaction */
     int64_t max_errors;
     char *error_file;
-    char *reject_table; /* NULL = none */
+    char *reject_table;   /* NULL = none */
     char *load_id_column; /* gets the load id; NULL = none */
     char *hint;           /* NULL or "auto", "none", or hints as INSERT BULK has them */
     int64_t trailing_blanks; /* enum fr_blanks */
@@ -78,6 +78,8 @@ struct fr_load_options {
     bool stage;              /* load beside the table, bring all of it in at the end */
     char *stage_group;       /* GUID of the tasks that are brought in together */
     int64_t stage_tasks;     /* how many they are */
+    bool stage_partitions;   /* each file is one partition of the table, in their order */
+    int64_t stage_partition; /* of one task: that number; 0 = none */
     char *range_mark; /* of a range: the file as it was when it was cut; NULL = whole */
     uint64_t max_field_bytes;
 };

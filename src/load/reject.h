@@ -3,8 +3,8 @@
  * FILE.json.
  *
  * FILE can be loaded with the options of its source: it is in the source's encoding and
- * begins with the source's byte order mark and header row.  (Where an encoding has two codes for one
- * character, the usual one is written.)
+ * begins with the source's byte order mark and header row.  (Where an encoding has two
+ * codes for one character, the usual one is written.)
  *
  * The ledger remembers FILE's length at each batch; a resumed load cuts both files back
  * to that. One thread.

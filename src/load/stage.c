@@ -2,6 +2,7 @@
 
 #include "db/statements.h"
 #include "load/ledger_priv.h"
+#include "load/stage_partition.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -119,6 +120,7 @@ struct making {
     struct fr_table *table;
     char **defaults;                       /* owned, one a column; NULL = none */
     char place[2 * FR_NAME_MAX_BYTES + 3]; /* its filegroup, quoted; "" = the default */
+    int64_t partition;                     /* it is to become; 0: none */
     struct fr_buf sql;
 };
 
@@ -173,10 +175,12 @@ static bool add_column(struct making *m, size_t i, bool first)
         m->defaults[i] == NULL ? "" : m->defaults[i]);
 }
 
-static fr_status write_create(struct making *m, struct fr_err *err)
+static fr_status write_create(struct fr_sql *s, struct making *m, int32_t target_id,
+                              struct fr_err *err)
 {
     const struct fr_table *t = m->table;
     bool first = true, fits;
+    fr_status st;
 
     fits = fr_buf_printf(&m->sql, "CREATE TABLE %s (", t->quoted);
     for (size_t i = 0; fits && i < t->column_count; i++) {
@@ -184,6 +188,11 @@ static fr_status write_create(struct making *m, struct fr_err *err)
             continue;
         fits = add_column(m, i, first);
         first = false;
+    }
+    if (fits && m->partition > 0) {
+        st = stage_partition_write(s, t, target_id, m->partition, &m->sql, m->place, err);
+        if (st != FR_OK)
+            return st;
     }
     if (!fits || !fr_buf_add_str(&m->sql, ")") ||
         (m->place[0] != '\0' && !fr_buf_printf(&m->sql, " ON %s", m->place)))
@@ -224,10 +233,11 @@ static fr_status may_not_make(const struct fr_table *t, struct fr_err *err)
 }
 
 static fr_status create(struct fr_sql *s, struct fr_table *t, int32_t target_id,
-                        struct fr_err *err)
+                        int64_t partition, struct fr_err *err)
 {
     struct fr_sql_param params[] = {fr_sql_in_int("@object_id", target_id)};
     struct making m = {.table = t,
+                       .partition = partition,
                        .defaults = calloc(t->column_count + 1, sizeof *m.defaults)};
     struct fr_err why = {0};
     fr_status st = FR_OK;
@@ -243,7 +253,7 @@ static fr_status create(struct fr_sql *s, struct fr_table *t, int32_t target_id,
     if (st == FR_OK)
         st = find_place(s, &m, target_id, err);
     if (st == FR_OK)
-        st = write_create(&m, err);
+        st = write_create(s, &m, target_id, err);
     if (st == FR_OK) {
         st = fr_sql_run(s, fr_buf_text(&m.sql), NULL, NULL, &why);
         /* made by an earlier owner of the task, who lost it between our two questions */
@@ -331,7 +341,7 @@ static fr_status settle_object(struct fr_sql *s, const struct fr_stage_load *loa
     if (state == NULL && one.values[L_TABLE] == NULL)
         st = note(s, load, target, t, err);
     if (st == FR_OK && state == NULL && fr_sql_one_i64(&one, L_THERE, 0) == 0)
-        st = create(s, t, target->object_id, err);
+        st = create(s, t, target->object_id, load->partition, err);
     return st == FR_OK ? find_object(s, t, err) : st;
 }
 
@@ -346,6 +356,9 @@ fr_status fr_stage_open(struct fr_sql *s, const struct fr_stage_load *load,
     *out = NULL;
     if (st == FR_OK)
         st = describe(target, load->keep_identity, name, &t, err);
+    /* the server has to trust the constraint: bulk copy honours it */
+    if (st == FR_OK && load->partition > 0)
+        t->constraints_enabled = 1;
     if (st == FR_OK)
         st = settle_object(s, load, target, t, err);
     if (st == FR_OK)

@@ -19,6 +19,7 @@ struct fr_stage_load {
     const struct fr_head_key *key;
     const char *group; /* GUID */
     bool keep_identity;
+    int64_t partition; /* of the target, that the rows are of; 0: it is not known */
 };
 
 /*
@@ -31,7 +32,8 @@ fr_status fr_stage_open(struct fr_sql *s, const struct fr_stage_load *load,
                         const struct fr_table *target, struct fr_table **out,
                         struct fr_err *err);
 
-/* Adds to an error of a staged load which rights it needs, where it is for want of some. */
+/* Adds to an error of a staged load which rights it needs, where it is for want of some.
+ */
 void fr_stage_explain(const struct fr_table *stage, struct fr_err *err);
 
 struct fr_stage_group {
@@ -50,6 +52,9 @@ struct fr_stage_group {
 struct fr_stage_result {
     int64_t tables, rows; /* that were brought in; 0 where all were before */
     bool was_switched;
+    uint64_t switch_ms;              /* what the SWITCH statements took together */
+    char refused[FR_ERR_TEXT_BYTES]; /* why the server did not switch; "": it was not
+                                    asked, or did */
 };
 
 /*
@@ -66,7 +71,8 @@ typedef void (*fr_stage_told_fn)(void *ctx, const char *table, const char *why);
 fr_status fr_stage_tidy(struct fr_sql *s, const struct fr_ledger_place *place,
                         fr_stage_told_fn told, void *ctx, struct fr_err *err);
 
-/* Tables called like stage tables that this ledger does not know: one row each, a name. */
+/* Tables called like stage tables that this ledger does not know: one row each, a name.
+ */
 fr_status fr_stage_read_strangers(struct fr_sql *s, const struct fr_ledger_place *place,
                                   fr_sql_row_fn row, void *ctx, struct fr_err *err);
 

@@ -1,9 +1,11 @@
 /* The end of --stage: all of a group into the target, and what is left over dropped. */
 #include "load/stage.h"
 
+#include "base/clock.h"
 #include "db/statements.h"
 #include "load/ledger_priv.h"
 #include "load/loader.h"
+#include "load/stage_partition.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -218,9 +220,10 @@ static fr_status mark_brought(struct bringing *b, const struct heap *h,
     return st;
 }
 
-/* The only one, into an empty target that is like it. */
+/* The one that was made for a partition (*number), or the only one, into an empty target
+ * that is like it. */
 static fr_status ask_for_switch(struct bringing *b, const struct heap *h, bool *may,
-                                struct fr_err *err)
+                                int64_t *number, struct fr_err *err)
 {
     struct fr_sql_param params[] = {
         fr_sql_in_int("@target_object_id", b->target->object_id),
@@ -232,8 +235,15 @@ static fr_status ask_for_switch(struct bringing *b, const struct heap *h, bool *
     fr_status st;
 
     *may = false;
-    if (b->never_switch || b->heaps.count != 1)
+    *number = 0;
+    if (b->never_switch)
         return FR_OK;
+    b->in_switch = true;
+    st = stage_partition_of(b->s, h->table, number, err);
+    *may = st == FR_OK && *number > 0;
+    b->in_switch = st != FR_OK;
+    if (st != FR_OK || *may || b->heaps.count != 1)
+        return st;
     b->in_switch = true;
     st = fr_sql_run_params(b->s, fr_stmt_stage_switch, params, 3, fr_sql_take_one, &one,
                            err);
@@ -252,38 +262,51 @@ static fr_status ask_for_switch(struct bringing *b, const struct heap *h, bool *
     return st;
 }
 
-static fr_status switch_heap(struct bringing *b, const struct heap *h, int64_t *rows,
-                             struct fr_err *err)
+/* number: of the partition that it becomes; 0: it is the whole table. */
+static fr_status switch_heap(struct bringing *b, const struct heap *h, int64_t number,
+                             int64_t *rows, struct fr_err *err)
 {
     struct fr_buf sql;
+    char partition[40] = "";
+    uint64_t began_ms;
     fr_status st = FR_OK;
 
+    if (number > 0)
+        snprintf(partition, sizeof partition, " PARTITION %" PRId64, number);
+
     fr_buf_init(&sql, STATEMENT_BYTES);
-    if (!fr_buf_printf(&sql,
-                       "DECLARE @rows bigint = (SELECT COUNT_BIG(*) FROM %s WITH "
-                       "(TABLOCKX));\nALTER TABLE %s SWITCH TO %s;\nSELECT @rows;",
-                       h->table, h->table, b->target->quoted))
-        st = fr_err_set(err, FR_ENOMEM, "no memory for the stage tables");
     b->in_switch = true;
+    if (!fr_buf_printf(&sql, "SELECT COUNT_BIG(*) FROM %s WITH (TABLOCKX);", h->table))
+        st = fr_err_set(err, FR_ENOMEM, "no memory for the stage tables");
     if (st == FR_OK)
         st = fr_sql_run(b->s, fr_buf_text(&sql), fr_sql_take_last_i64, rows, err);
+    fr_buf_free(&sql);
+    fr_buf_init(&sql, STATEMENT_BYTES);
+    if (st == FR_OK && !fr_buf_printf(&sql, "ALTER TABLE %s SWITCH TO %s%s;", h->table,
+                                      b->target->quoted, partition))
+        st = fr_err_set(err, FR_ENOMEM, "no memory for the stage tables");
+    began_ms = fr_clock_ms();
+    if (st == FR_OK)
+        st = fr_sql_run(b->s, fr_buf_text(&sql), NULL, NULL, err);
     if (st == FR_OK)
         b->in_switch = false;
     fr_buf_free(&sql);
     b->result->was_switched = st == FR_OK;
+    b->result->switch_ms += fr_clock_ms() - began_ms;
     return st;
 }
 
 static fr_status bring_heap(struct bringing *b, const struct heap *h, struct fr_err *err)
 {
-    int64_t rows = -1;
+    int64_t rows = -1, number = 0;
     bool may_switch = false;
     fr_status st = check_target(b, h, err);
 
     if (st == FR_OK)
-        st = ask_for_switch(b, h, &may_switch, err);
+        st = ask_for_switch(b, h, &may_switch, &number, err);
     if (st == FR_OK)
-        st = may_switch ? switch_heap(b, h, &rows, err) : insert_heap(b, h, &rows, err);
+        st = may_switch ? switch_heap(b, h, number, &rows, err)
+                        : insert_heap(b, h, &rows, err);
     if (st == FR_OK && rows != h->rows)
         st = fr_err_set(err, FR_EDATA,
                         "%s has %" PRId64 " rows for %s, and the ledger accounts for "
@@ -351,6 +374,7 @@ fr_status fr_stage_bring_in(struct fr_sql *s, const struct fr_stage_group *g,
         fr_ledger_let_go(s);
         free_heaps(&b.heaps);
         memset(out, 0, sizeof *out);
+        snprintf(out->refused, sizeof out->refused, "%s", err == NULL ? "" : err->text);
         b.never_switch = true;
         b.in_switch = false;
         st = s->lost ? fr_err_set(err, FR_ELOST, "the connection was lost")

@@ -79,6 +79,14 @@ static fr_status bring_in(struct worker *w, const struct fr_task *task, struct f
         snprintf(w->messages, sizeof w->messages, "%lld stage table%s %s",
                  (long long)got.tables, got.tables == 1 ? "" : "s",
                  got.was_switched ? "switched in" : "brought in");
+        if (got.was_switched)
+            snprintf(w->messages + strlen(w->messages),
+                     sizeof w->messages - strlen(w->messages), " in %llu ms",
+                     (unsigned long long)got.switch_ms);
+        else if (got.refused[0] != '\0')
+            snprintf(w->messages + strlen(w->messages),
+                     sizeof w->messages - strlen(w->messages),
+                     ": the server did not switch: %s", got.refused);
         /* the rows are in: what cannot be dropped now is dropped another time */
         if (fr_stage_tidy(s, &g.place, tell_leftover, w, &why) != FR_OK)
             fr_log(FR_LOG_WARN, "%s", why.text);

@@ -89,6 +89,9 @@ static fr_status task_options(struct coordinator *c, struct load_task *t,
         json_object_set_new(t->options, "stage-tasks",
                             json_integer((json_int_t)c->load->part_count));
     }
+    if (!t->is_bring_in && c->settings->load.stage_partitions)
+        json_object_set_new(t->options, "stage-partition",
+                            json_integer((json_int_t)(t->part - c->load->parts) + 1));
     if (!t->is_bring_in && c->load->part_count > 1 &&
         c->settings->load.error_file != NULL) {
         char *path = NULL;

@@ -76,6 +76,22 @@ static json_t *known_int(const json_t *o, const char *key)
     return v >= 0 ? json_integer(v) : json_null();
 }
 
+/* ms of the task that brought staged rows in, with its counting of them; below 0: there
+ * was none. */
+static double measure_bring_in(const json_t *tasks)
+{
+    const json_t *task;
+    size_t i;
+
+    json_array_foreach(tasks, i, task)
+    {
+        if (strcmp(fr_report_text(task, "kind"), "bring_in") == 0 &&
+            strcmp(fr_report_text(task, "state"), "done") == 0)
+            return fr_report_real(task, "duration_ms", -1);
+    }
+    return -1;
+}
+
 /* A row of the sheet; earlier: an array that is taken over. */
 static void add_figure(json_t *figures, const char *name, json_t *run, json_t *earlier,
                        double of_2010, double of_2008, double of_2006)
@@ -154,6 +170,10 @@ static json_t *make_figures(const json_t *document, const json_t *earlier)
                -1, -1, -1);
     add_figure(f, "  the fastest", known(s.count > 0 ? s.most : -1), nothing_of(earlier),
                -1, -1, -1);
+    if (measure_bring_in(json_object_get(document, "tasks")) >= 0)
+        add_figure(f, "bring-in, ms",
+                   known(measure_bring_in(json_object_get(document, "tasks"))),
+                   nothing_of(earlier), -1, -1, -1);
     add_figure(f, "start skew, ms", known_int(run, "start_skew_ms"),
                of_earlier(earlier, "start_skew_ms", 1, false), -1, -1, -1);
     return f;

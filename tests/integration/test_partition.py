@@ -334,6 +334,82 @@ def test_rights(r):
     equal(counts(r), [0, 3, 0], "rows")
 
 
+# -- --stage-partitions ----------------------------------------------------------------------
+
+def files_of(r, rows):
+    """A file for each partition of dbo.t, with these rows."""
+    return [r.file("p%d.txt" % (i + 1), "".join("%s\tv\n" % a for a in keys)) for i, keys in enumerate(rows)]
+
+
+def bring_in(r):
+    return r.sql("SELECT state, messages FROM dbo.work_queue WHERE kind = 'bring_in' ORDER BY task_id DESC", "fullrack")[0]
+
+
+def test_stage_partitions(r):
+    """Each file's heap is made for its partition, in its filegroup, and switched into it: also where the table is partitioned by a date."""
+    fresh(r)
+    r.fresh_control()
+    for of, column, values, rows in (("int", "int NOT NULL", "10, 20", (["1", "9"], ["10"], ["20", "21", "22"])),
+                                     ("int", "int NULL", "10, 20", (["", "9"], ["10"], ["20", "21", "22"])),
+                                     ("date", "date NOT NULL", "'2020-01-01', '2021-01-01'", (["2019-12-31"], ["2020-01-01"], ["2021-01-01"])),
+                                     ("varchar(5)", "varchar(5) NOT NULL", "'g', 'o''p'", (["a"], ["g", "o"], ["o'p", "z"]))):
+        fresh(r)
+        for name in ("one", "two", "three"):
+            r.sql("ALTER DATABASE t ADD FILEGROUP [fg %s]" % name)
+        r.sql("CREATE PARTITION FUNCTION pf (%s) AS RANGE RIGHT FOR VALUES (%s)" % (of, values))
+        r.sql("CREATE PARTITION SCHEME ps AS PARTITION pf TO ([fg one], [fg two], [fg three])")
+        r.sql("CREATE TABLE dbo.t (a %s, b varchar(60) NULL) ON ps(a)" % column)
+        r.fullrack("add", "dbo.t", *files_of(r, rows), "--stage", "--stage-partitions", "--again")
+        r.fullrack("run", "-q", "--workers", "3")
+        state, text = bring_in(r)
+        check(state == "done" and text.startswith("3 stage tables switched in in "), "how they came in", state, text)
+        equal(counts(r), [len(x) for x in rows], "rows of each partition, by " + of)
+        equal(r.sql("SELECT COUNT(*) FROM sys.tables WHERE name LIKE 'fullrack[_]stage%'"), [(0,)], "nothing is left over")
+
+
+def test_stage_partitions_once_more(r):
+    """A reset of all brings all in again: with --truncate into an emptied table; without, rows are inserted beside those that are there."""
+    fresh(r)
+    r.fresh_control()
+    rows = (["1", "9"], ["10"], ["20"])
+    three(r, column="a int NOT NULL")
+    r.fullrack("add", "dbo.t", *files_of(r, rows), "--stage", "--stage-partitions", "--truncate")
+    for _ in range(2):
+        r.fullrack("run", "-q", "--workers", "2")
+        check("switched in" in bring_in(r)[1], "how", bring_in(r))
+        equal(counts(r), [2, 1, 1], "rows")
+        r.fullrack("reset", "-q", "--all")
+    r.sql("DELETE FROM dbo.work_queue", "fullrack")
+    r.fullrack("add", "dbo.t", *files_of(r, rows), "--stage", "--stage-partitions", "--again")
+    r.fullrack("run", "-q", "--workers", "2")
+    state, text = bring_in(r)
+    check(state == "done" and "brought in: the server did not switch: " in text and "4904" in text, "what is in the way is said", text)
+    equal(counts(r), [4, 2, 2], "rows twice")
+
+
+def test_stage_partitions_wrong_range(r):
+    """A row of another partition fails its load, and nothing is brought in."""
+    fresh(r)
+    r.fresh_control()
+    three(r, column="a int NOT NULL")
+    r.fullrack("add", "dbo.t", *files_of(r, (["1"], ["10", "20"], ["21"])), "--stage", "--stage-partitions", "--max-attempts", "1")
+    r.fullrack("run", "-q", "--workers", "2", exit=1)
+    failed, = r.sql("SELECT source, last_error FROM dbo.work_queue WHERE state = 'failed' AND kind = 'load'", "fullrack")
+    check(failed[0].endswith("p2.txt") and "547" in failed[1] and "fullrack_partition_2_" in failed[1], "which and why", failed)
+    equal(counts(r), [0, 0, 0], "rows")
+    r.sql("DELETE FROM dbo.work_queue", "fullrack")
+    r.fullrack("add", "dbo.t", *files_of(r, (["1"], ["10"], ["20"], ["30"])), "--stage", "--stage-partitions", "--again", "--max-attempts", "1")
+    r.fullrack("run", "-q", "--workers", "2", exit=1)
+    check(any("has no partition 4" in e for e, in r.sql("SELECT last_error FROM dbo.work_queue WHERE state = 'failed'", "fullrack")), "a file too many")
+    r.fullrack("add", "dbo.t", "x", "--stage-partitions", exit=2)
+    check("--stage" in r.err, "alone it means nothing", r.err)
+    r.fullrack("load", "dbo.t", *files_of(r, (["1"],)), "--stage", "--stage-partitions", "--split", "2", exit=2)
+    check("--split" in r.err, "whole files", r.err)
+    three(r, column="a int NOT NULL")
+    r.fullrack("load", "-q", "dbo.t", *files_of(r, (["1"], ["10"], ["20", "30"])), "--stage", "--stage-partitions")
+    equal(counts(r), [1, 1, 2], "load does the same without a queue")
+
+
 # -- large loads, restarts, crashes ----------------------------------------------------------
 
 def load(r, table, first, rows=ROWS):

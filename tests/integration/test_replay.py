@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """fullrack replay: its sheet holds what the control database holds, a second run is the same queue beside the first."""
-import json, os, signal, sys, time
+import json, os, signal, subprocess, sys, time
 from rack import check, equal, main, tests_of, wait_until
 
 OPTIONS = ["--schedulers", "96"]
@@ -10,6 +10,9 @@ YEARS = ("2010", "2008", "2006")
 def fresh(r):
     r.fresh("CREATE TABLE dbo.other (a int)", "dbo.other")
     r.sql("DROP TABLE IF EXISTS dbo.fullrack_replay")
+    for kind in ("SCHEME", "FUNCTION"):
+        for name, in r.sql("SELECT name FROM sys.partition_%ss" % kind.lower()):
+            r.sql("DROP PARTITION %s [%s]" % (kind, name))
     r.fresh_control()
 
 
@@ -98,6 +101,98 @@ def test_staged(r):
     equal(figures(sheet)["rows"]["run"], 200, "rows")
     equal(r.sql("SELECT kind, COUNT(*) FROM dbo.work_queue GROUP BY kind ORDER BY kind", "fullrack"), [("bring_in", 1), ("load", 4)], "tasks")
     equal(r.sql("SELECT COUNT(*) FROM dbo.fullrack_replay"), [(200,)], "rows of the table")
+
+
+COUNTS = ("SELECT partition_number, rows FROM sys.partitions WHERE object_id = OBJECT_ID(N'dbo.fullrack_replay') ORDER BY partition_number")
+
+
+def rows_of_files(r, folder, files):
+    return [sum(1 for _ in open(os.path.join(r.dir, folder, "lineitem.%d.tbl" % (i + 1)))) for i in range(files)]
+
+
+def filegroups(r, names):
+    for name in names:
+        if not r.sql("SELECT 1 FROM sys.filegroups WHERE name = '%s'" % name):
+            r.sql("ALTER DATABASE t ADD FILEGROUP [%s]" % name)
+
+
+def test_partitioned_and_heaps(r):
+    """16 files are 16 partitions over the filegroups in turn: each row once, in the partition of its file; a second call compares itself."""
+    fresh(r)
+    filegroups(r, ["rep_1", "rep_2", "rep_3", "other"])
+    for layout in ("partitioned", "heaps"):
+        options = ("--files", "16", "--workers", "4", "--rows-per-file", "300", "--layout", layout, "--filegroups", "rep_*")
+        first, = sheets(r, *options, folder="parts")
+        rows = rows_of_files(r, "parts", 16)
+        check(sum(rows) == 4800 and all(290 < n < 310 for n in rows), "files of whole orders", rows)
+        equal(r.sql(COUNTS), [(i + 1, n) for i, n in enumerate(rows)], "rows of each partition, " + layout)
+        equal(r.sql("SELECT $PARTITION.fullrack_replay_function(l_orderkey), COUNT(*) FROM dbo.fullrack_replay "
+                    "GROUP BY $PARTITION.fullrack_replay_function(l_orderkey) ORDER BY 1"), [(i + 1, n) for i, n in enumerate(rows)], "by $PARTITION")
+        equal(r.sql("SELECT COUNT(*) FROM (SELECT DISTINCT l_orderkey, l_linenumber FROM dbo.fullrack_replay) AS d"), [(4800,)], "each row once")
+        equal([g for g, in r.sql("SELECT g.name FROM sys.destination_data_spaces AS d JOIN sys.filegroups AS g ON g.data_space_id = d.data_space_id "
+                                 "ORDER BY d.destination_id")], ["rep_%d" % (i % 3 + 1) for i in range(16)], "filegroups in turn")
+        target = first["target"]
+        equal((target["layout"], target["partitions"], target["filegroups"]), (layout, 16, ["rep_1", "rep_2", "rep_3"]), "the sheet's target")
+        if layout == "heaps":
+            check(target["bring_in"].startswith("16 stage tables switched in in "), "how the rows came there", target)
+            took, = r.sql("SELECT duration_ms FROM dbo.work_queue WHERE kind = 'bring_in'", "fullrack")
+            equal(figures(first)["bring-in, ms"]["run"], took[0], "time of the task that switches")
+        else:
+            check("bring-in, ms" not in figures(first) and "bring_in" not in target, "nothing is brought in", target)
+        made = r.sql("SELECT object_id FROM sys.tables WHERE name = N'fullrack_replay'")
+        queued = [t[0] for t in queue(r)]
+        second, = sheets(r, *options, folder="parts")
+        equal(second["earlier_runs"], [first["run_id"]], "compared with the first")
+        equal([t[0] for t in queue(r)], queued, "the same queue")
+        equal(r.sql("SELECT object_id FROM sys.tables WHERE name = N'fullrack_replay'"), made, "the same table")
+        equal(r.sql(COUNTS), [(i + 1, n) for i, n in enumerate(rows)], "rows after the second call")
+        equal(r.sql("SELECT COUNT(*) FROM sys.tables WHERE name LIKE 'fullrack[_]stage%'"), [(0,)], "no heap is left over")
+        r.sql("DELETE FROM dbo.work_queue", "fullrack")
+
+
+def test_layout_changes(r):
+    """The table is made anew where it is of another kind; what it was partitioned by goes with it."""
+    fresh(r)
+    for layout, files, partitions in (("heaps", 3, 3), ("partitioned", 4, 4), ("one", 2, 1), ("heaps", 1, 1)):
+        sheet, = sheets(r, "--files", str(files), "--workers", "2", "--rows-per-file", "50", "--layout", layout, folder="change")
+        equal(sum(n for _, n in r.sql(COUNTS)), 50 * files, "rows, " + layout)
+        equal((len(r.sql(COUNTS)), len(r.sql("SELECT 1 FROM sys.partition_functions"))), (partitions, 0 if layout == "one" else 1), "partitions, " + layout)
+        equal(sheet["target"]["layout"], layout, "the sheet says so")
+        r.sql("DELETE FROM dbo.work_queue", "fullrack")
+    text = replay(r, "--files", "2", "--workers", "2", "--rows-per-file", "50", "--layout", "heaps", folder="change")
+    check("a heap for each file, switched into the partitions at the end: 2 partitions in 1 filegroup; 2 stage tables switched in in " in text,
+          "for people", text)
+    r.sql("DELETE FROM dbo.work_queue", "fullrack")
+    r.sql("DROP TABLE dbo.fullrack_replay")
+    r.sql("CREATE TABLE dbo.fullrack_replay (a int)")
+    replay(r, "--files", "2", "--rows-per-file", "50", "--layout", "partitioned", folder="change", exit=2)
+    check("is not LineItem" in r.err, "a stranger's table", r.err)
+    equal(r.sql("SELECT name FROM sys.columns WHERE object_id = OBJECT_ID(N'dbo.fullrack_replay')"), [("a",)], "is not touched")
+    r.sql("DROP TABLE dbo.fullrack_replay")
+
+
+def test_layout_is_refused_before_anything_is_made(r):
+    fresh(r)
+    for options, words in ((("--layout", "heaps", "--filegroups", "nowhere*,n?"), ("no filegroup of that name", "PRIMARY")),
+                           (("--filegroups", "PRIMARY"), ("--layout",)),
+                           (("--layout", "partitioned", "--rows-per-file", "6"), ("--rows-per-file", "7"))):
+        replay(r, "--files", "2", "--rows-per-file", "50", *options, folder="refused", exit=2)
+        check(all(w in r.err for w in words), "says why", r.err)
+    # a login that may not: the server's own word, in one sentence
+    r.sql("IF SUSER_ID(N'plain') IS NULL CREATE LOGIN plain WITH PASSWORD = 'Plain-1234'", "master")
+    for database in ("t", "fullrack"):
+        r.sql("IF USER_ID(N'plain') IS NULL CREATE USER plain", database)
+    r.sql("ALTER ROLE db_owner ADD MEMBER plain", "fullrack")
+    for layout, words in (("heaps", "does not partition tables and switch heaps into them"), ("partitioned", "does not partition tables")):
+        p = r.command("replay", "--files", "2", "--rows-per-file", "50", "--layout", layout, "--dir", os.path.join(r.dir, "refused"))
+        p[p.index("sa")] = "plain"
+        got = subprocess.run(p, capture_output=True, text=True, env=dict(r.env(), FULLRACK_PASSWORD="Plain-1234"), timeout=60)
+        equal(got.returncode, 2, "exit status")
+        lines = [l for l in got.stderr.splitlines() if words in l]
+        check(len(lines) == 1 and "nothing was made" in lines[0] and "ALTER" in lines[0], "one sentence", got.stderr)
+    check(not os.path.exists(os.path.join(r.dir, "refused")), "no file was made")
+    equal(r.sql("SELECT COUNT(*) FROM sys.tables WHERE name LIKE '%replay%' OR name LIKE '%probe%'"), [(0,)], "no table")
+    equal(r.sql("SELECT COUNT(*) FROM sys.partition_functions WHERE name LIKE '%probe%'"), [(0,)], "no function")
 
 
 def test_speed_limit(r):
