@@ -1,5 +1,6 @@
 /*
- * command.h - one sub-command: its row in main.c's table and what its function is given.
+ * command.h - one sub-command: its row in the table of commands and what its function is
+ * given.
  */
 #ifndef FR_APP_COMMAND_H
 #define FR_APP_COMMAND_H
@@ -17,6 +18,12 @@ struct command {
      * FR_OK). */
     int (*run)(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
 };
+
+/* All of them, in order of their names. */
+extern const struct command commands[];
+extern const size_t command_count;
+/* NULL: there is none of this name. */
+const struct command *command_find(const char *name);
 
 int command_load(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);
 int command_check(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err);

@@ -1,7 +1,8 @@
 bin_PROGRAMS += fullrack
 fullrack_CPPFLAGS = $(libfrclient_a_CPPFLAGS)
 fullrack_SOURCES = \
-	src/app/main.c src/app/command.h \
+	src/app/main.c src/app/commands.c src/app/command.h \
+	src/app/manual.c src/app/manual.h \
 	src/app/open.c src/app/open.h \
 	src/app/sources.c src/app/sources.h \
 	src/app/cut.c src/app/cut.h \
@@ -46,5 +47,5 @@ spawnmany: fullrack$(EXEEXT)
 install-exec-hook:
 	ln -sf fullrack$(EXEEXT) $(DESTDIR)$(bindir)/spawnmany
 uninstall-hook:
-	rm -f $(DESTDIR)$(bindir)/spawnmany
+	rm -f $(DESTDIR)$(bindir)/spawnmany $(DESTDIR)$(bashcompletiondir)/spawnmany
 CLEANFILES += spawnmany

@@ -1,6 +1,6 @@
 libfrclient_a_SOURCES += \
 	src/config/settings.c src/config/settings.h \
-	src/config/option_table.c src/config/option_priv.h \
+	src/config/option_table.c src/config/option_priv.h src/config/options.h \
 	src/config/parse.c \
 	src/config/nearest.c src/config/nearest.h \
 	src/config/document.c src/config/document.h \

@@ -1,4 +1,5 @@
 #include "config/option_priv.h"
+#include "config/options.h"
 
 #include "base/num.h"
 #include "config/nearest.h"
@@ -274,26 +275,47 @@ fr_status fr_settings_parse(struct fr_settings *s, fr_groups groups, int argc,
     return st;
 }
 
-void fr_settings_print_help(fr_groups groups, FILE *out)
+void fr_options_each(fr_groups groups, void (*each)(void *ctx, const struct fr_option *o),
+                     void *ctx)
 {
     for (size_t i = 0; i < option_count; i++) {
         const struct option_spec *o = &option_table[i];
-        char left[80];
-        int n;
+        struct fr_option shown = {
+            .name = o->name,
+            .letter = o->letter,
+            .arg = option_is_flag(o) ? NULL
+                   : o->arg != NULL  ? o->arg
+                                     : o->choices,
+            .choices = o->choices,
+            .help = o->help,
+            .is_file = o->kind == OPTION_PATH,
+            .is_repeatable = o->kind == OPTION_LIST,
+        };
 
-        if ((o->group & groups) == 0 || o->hidden)
-            continue;
-        n = o->letter != 0
+        if ((o->group & groups) != 0 && !o->hidden)
+            each(ctx, &shown);
+    }
+}
+
+static void print_option(void *ctx, const struct fr_option *o)
+{
+    FILE *out = ctx;
+    char left[80];
+    int n = o->letter != 0
                 ? snprintf(left, sizeof left, "  -%c, --%s", o->letter, o->name)
                 : snprintf(left, sizeof left, "      --%s", o->name);
-        if (!option_is_flag(o) && n > 0 && (size_t)n < sizeof left)
-            snprintf(left + n, sizeof left - (size_t)n, " %s",
-                     o->arg != NULL ? o->arg : o->choices);
-        if (strlen(left) > 34)
-            fprintf(out, "%s\n%36s%s\n", left, "", o->help);
-        else
-            fprintf(out, "%-36s%s\n", left, o->help);
-    }
+
+    if (o->arg != NULL && n > 0 && (size_t)n < sizeof left)
+        snprintf(left + n, sizeof left - (size_t)n, " %s", o->arg);
+    if (strlen(left) > 34)
+        fprintf(out, "%s\n%36s%s\n", left, "", o->help);
+    else
+        fprintf(out, "%-36s%s\n", left, o->help);
+}
+
+void fr_settings_print_help(fr_groups groups, FILE *out)
+{
+    fr_options_each(groups, print_option, out);
 }
 
 fr_status fr_settings_require_target(const struct fr_settings *s, struct fr_err *err)

@@ -21,6 +21,7 @@ INTEGRATION_TESTS = \
 	tests/integration/test_jobs.py \
 	tests/integration/test_layout.py \
 	tests/integration/test_limits.py \
+	tests/integration/test_manual.py \
 	tests/integration/test_memory.py \
 	tests/integration/test_partition.py \
 	tests/integration/test_phases.py \

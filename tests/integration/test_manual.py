@@ -1,0 +1,111 @@
+#!/usr/bin/python3
+"""Manual pages and completion say what the program takes: every command, every option, every choice; no server."""
+import os, re, subprocess, sys, tempfile
+from rack import BUILD, check, equal, tests_of
+from terminal import Terminal
+
+FULLRACK = os.path.join(BUILD, "fullrack")
+
+
+def said(*args):
+    return subprocess.run([FULLRACK, *args], capture_output=True, text=True, check=True, timeout=60).stdout
+
+
+COMMANDS = re.findall(r"^  ([a-z]+) +\S", said("--help"), re.M)
+
+
+def options(command):
+    """(letter or None, name, what it takes or None) of each that --help lists."""
+    return [(m[1] or None, m[2], m[3]) for m in re.finditer(r"^  (?:-(\w), |    )--([a-z-]+)(?: (\S+))?", said(command, "--help"), re.M)]
+
+
+def text_of(page):
+    """A page as a reader sees it, in one line."""
+    out = subprocess.run(["mandoc", "-T", "utf8", "-O", "width=500"], input=page, capture_output=True, text=True, check=True, timeout=60).stdout
+    return re.sub(r"\s+", " ", re.sub(".\b", "", out))
+
+
+def test_every_command_has_a_page(_):
+    check(len(COMMANDS) > 20, "commands", COMMANDS)
+    for command in COMMANDS:
+        path = os.path.join(BUILD, "man", "fullrack-%s.1" % command)
+        page = open(path).read()
+        equal(page, said("manual", "page", command), "page of %s, as it was built" % command)
+        lint = subprocess.run(["mandoc", "-T", "lint", "-W", "style"], input=page, capture_output=True, text=True, timeout=60).stdout
+        equal([l for l in lint.splitlines() if "referenced manual not found" not in l], [], "mandoc about " + command)
+        groff = subprocess.run(["groff", "-mandoc", "-ww", "-Tutf8"], input=page, capture_output=True, text=True, timeout=60)
+        equal(groff.stderr, "", "groff about " + command)
+        text = text_of(page)
+        listed = options(command)
+        check(len(listed) >= 5, "options of " + command, listed)
+        for letter, name, takes in listed:
+            check("--" + name + (" " + takes if takes else "") in text, "--%s in the page of %s" % (name, command), text)
+            check(letter is None or "-%s, --%s" % (letter, name) in text, "-%s in the page of %s" % (letter, command), text)
+        for line in re.split(r"\n", said(command, "--help").partition("Examples:\n")[2]):
+            check(re.sub(r"\s+", " ", line.strip()) in text, "an example of " + command, (line, text))
+
+
+def complete_in_bash(words):
+    """What bash offers for the last of the words."""
+    script = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _fullrack; printf "%s\\n" "${COMPREPLY[@]}"'
+    p = subprocess.run(["bash", "-c", script, "bash", os.path.join(BUILD, "man/bash/fullrack"), *words], capture_output=True, text=True, timeout=60)
+    equal((p.returncode, p.stderr), (0, ""), "bash about %r" % (words,))
+    return sorted(p.stdout.split())
+
+
+def test_bash(_):
+    equal(complete_in_bash(["fullrack", ""]), sorted(COMMANDS + ["--help", "--version"]), "commands")
+    equal(complete_in_bash(["fullrack", "lo"]), ["load"], "one command")
+    for command in COMMANDS:
+        wanted = ["--" + name for _, name, _ in options(command)] + ["-" + letter for letter, _, _ in options(command) if letter]
+        equal(complete_in_bash(["fullrack", command, "-"]), sorted(wanted), "options of " + command)
+        for _, name, takes in options(command):
+            if takes and re.fullmatch(r"[a-z0-9]+(\|[a-z0-9]+)+", takes):
+                equal(complete_in_bash(["fullrack", command, "--" + name, ""]), sorted(takes.split("|")), "choices of --%s of %s" % (name, command))
+    equal(complete_in_bash(["spawnmany", "--worke"]), ["--workers"], "spawnmany")
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("a.csv", "b c.csv"):
+            open(os.path.join(folder, name), "w").close()
+        equal(complete_in_bash(["fullrack", "load", "t", folder + "/a"]), [folder + "/a.csv"], "a file")
+        equal(complete_in_bash(["fullrack", "load", "--format-file", folder + "/a"]), [folder + "/a.csv"], "an option's file")
+    equal(complete_in_bash(["fullrack", "load", "--database", ""]), [], "what is not known is not offered")
+
+
+def complete_in_zsh(line, wanted):
+    """What zsh lists for a line, once the last of the wanted is there."""
+    t = Terminal(160, 180, os.environ)
+    try:
+        t.type("HISTFILE= PROMPT_EOL_MARK= zsh -f")
+        t.type("PS1='%% '; fpath=('%s' $fpath); autoload -U compinit; compinit -u -D; LISTMAX=1000; setopt NO_LIST_BEEP; clear; print READY"
+               % os.path.join(os.path.abspath(BUILD), "man/zsh"))
+        t.wait_for(lambda lines: "READY" in lines)
+        t.tmux("send-keys", "-l", line)
+        t.tmux("send-keys", "Tab")
+        return t.wait_for(lambda lines: all(any(re.search(w, l) for l in lines) for w in wanted))
+    finally:
+        t.close()
+
+
+def test_zsh(_):
+    path = os.path.join(BUILD, "man/zsh/_fullrack")
+    p = subprocess.run(["zsh", "-n", path], capture_output=True, text=True, timeout=60)
+    equal((p.returncode, p.stderr), (0, ""), "zsh about its file")
+    complete_in_zsh("fullrack ", [r"\b%s +--" % command for command in COMMANDS])
+    complete_in_zsh("fullrack load --", ["--%s\\b" % name for _, name, _ in options("load")])
+    complete_in_zsh("fullrack load --engine ", [r"\bbcp\b.*\bwire\b"])
+
+
+def test_did_you_mean(_):
+    for wrong, right in (("lod", "load"), ("statu", "status"), ("vsf", "vfs"), ("Load", "load")):
+        p = subprocess.run([FULLRACK, wrong], capture_output=True, text=True, timeout=60)
+        equal(p.returncode, 2, "exit of " + wrong)
+        check("did you mean %s?" % right in p.stderr, wrong, p.stderr)
+    p = subprocess.run([FULLRACK, "xyzzy"], capture_output=True, text=True, timeout=60)
+    check("there is no command xyzzy (try fullrack --help)" in p.stderr, "nothing is near", p.stderr)
+
+
+if __name__ == "__main__":
+    tests = [t for t in tests_of(sys.modules[__name__]) if len(sys.argv) < 2 or sys.argv[1] in t.__name__]
+    for test in tests:
+        test(None)
+    print("%d passed, 0 failed" % len(tests))
