@@ -95,6 +95,9 @@ static const char usage[] =
     "  --backup-root DIR       BACKUP and RESTORE may use files in DIR and below; may be "
     "given\n"
     "                          several times (default: nowhere, both are refused)\n"
+    "  --bulk-root DIR         BULK INSERT may read files in DIR and below; may be "
+    "given\n"
+    "                          several times (default: nowhere, it is refused)\n"
     "  --server-name NAME      what @@SERVERNAME says (default: the host's name)\n"
     "  --log-level LEVEL       error, warning (default), info (sessions), debug\n"
     "  -v, --verbose           --log-level info (twice: debug)\n"
@@ -125,6 +128,7 @@ enum option_id {
     OPT_LOG_LEVEL,
     OPT_DISCARD,
     OPT_BACKUP_ROOT,
+    OPT_BULK_ROOT,
     OPT_SERVER_NAME,
     OPT_HELP,
     OPT_VERSION
@@ -151,6 +155,7 @@ static const struct option long_options[] = {
     {"log-level", required_argument, NULL, OPT_LOG_LEVEL},
     {"discard", no_argument, NULL, OPT_DISCARD},
     {"backup-root", required_argument, NULL, OPT_BACKUP_ROOT},
+    {"bulk-root", required_argument, NULL, OPT_BULK_ROOT},
     {"server-name", required_argument, NULL, OPT_SERVER_NAME},
     {"verbose", no_argument, NULL, 'v'},
     {"help", no_argument, NULL, OPT_HELP},
@@ -290,7 +295,9 @@ static fr_status take_option(int opt, struct options *o, struct fr_err *err)
         o->config.discard = true;
         return FR_OK;
     case OPT_BACKUP_ROOT:
-        return backup_roots_add(&o->config.backup_roots, optarg, err);
+        return backup_roots_add(&o->config.backup_roots, "--backup-root", optarg, err);
+    case OPT_BULK_ROOT:
+        return backup_roots_add(&o->config.bulk_roots, "--bulk-root", optarg, err);
     case OPT_SERVER_NAME:
         snprintf(o->server_name, sizeof o->server_name, "%s", optarg);
         return FR_OK;
@@ -542,6 +549,7 @@ int main(int argc, char **argv)
     tls_credentials_free(&o->tls);
     password_free(&o->hash);
     backup_roots_free(&o->config.backup_roots);
+    backup_roots_free(&o->config.bulk_roots);
     free(o);
     return st == FR_OK ? EXIT_SUCCESS : st == FR_EARG ? 2 : EXIT_FAILURE;
 }

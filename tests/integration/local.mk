@@ -9,6 +9,7 @@ INTEGRATION_TESTS = \
 	tests/integration/test_add.py \
 	tests/integration/test_backup.py \
 	tests/integration/test_backup_task.py \
+	tests/integration/test_bulk_insert.py \
 	tests/integration/test_check.py \
 	tests/integration/test_command.py \
 	tests/integration/test_datasets.py \

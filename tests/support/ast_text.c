@@ -490,6 +490,17 @@ static void put_set(struct fr_buf *b, const struct set_option *o, size_t n)
     }
 }
 
+static void put_bulk_hints(struct fr_buf *b, const struct bulk_stmt *s)
+{
+    fr_buf_printf(b, "%s%s%s%s", s->tablock ? " tablock" : "",
+                  s->check_constraints ? " check" : "", s->keep_nulls ? " nulls" : "",
+                  s->fire_triggers ? " triggers" : "");
+    if (s->rows_per_batch > 0)
+        fr_buf_printf(b, " rows=%" PRId64, s->rows_per_batch);
+    for (size_t i = 0; i < s->norder; i++)
+        fr_buf_printf(b, " by %s", s->order[i].name);
+}
+
 static void put_bulk(struct fr_buf *b, const struct bulk_stmt *s)
 {
     fr_buf_add_str(b, "bulk ");
@@ -501,13 +512,36 @@ static void put_bulk(struct fr_buf *b, const struct bulk_stmt *s)
                           : s->columns[i].null_given ? "?"
                                                      : "");
     }
-    fr_buf_printf(b, "%s%s%s%s", s->tablock ? " tablock" : "",
-                  s->check_constraints ? " check" : "", s->keep_nulls ? " nulls" : "",
-                  s->fire_triggers ? " triggers" : "");
-    if (s->rows_per_batch > 0)
-        fr_buf_printf(b, " rows=%" PRId64, s->rows_per_batch);
-    for (size_t i = 0; i < s->norder; i++)
-        fr_buf_printf(b, " by %s", s->order[i].name);
+    put_bulk_hints(b, s);
+}
+
+static void put_bulk_insert(struct fr_buf *b, const struct bulk_insert_stmt *s)
+{
+    const struct {
+        const char *word;
+        int64_t n;
+    } numbers[] = {{"first", s->first_row},
+                   {"last", s->last_row},
+                   {"batch", s->batch_size},
+                   {"errors", s->max_errors}};
+    const struct {
+        const char *word;
+        const struct bulk_text *t;
+    } texts[] = {{"format", &s->format},          {"quote", &s->field_quote},
+                 {"field", &s->field_terminator}, {"row", &s->row_terminator},
+                 {"page", &s->codepage},          {"type", &s->data_file_type}};
+
+    fr_buf_add_str(b, "bulk-insert ");
+    put_name(b, &s->bulk.table);
+    fr_buf_printf(b, " %s", s->file.p);
+    put_bulk_hints(b, &s->bulk);
+    fr_buf_add_str(b, s->bulk.keep_identity ? " identity" : "");
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (numbers[i].n >= 0)
+            fr_buf_printf(b, " %s=%" PRId64, numbers[i].word, numbers[i].n);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (texts[i].t->p != NULL)
+            fr_buf_printf(b, " %s=%s", texts[i].word, texts[i].t->p);
 }
 
 static void put_declare(struct fr_buf *b, const struct stmt *st)
@@ -640,6 +674,9 @@ static void put_one(struct fr_buf *b, const struct stmt *st)
         break;
     case ST_INSERT_BULK:
         put_bulk(b, st->u.bulk);
+        break;
+    case ST_BULK_INSERT:
+        put_bulk_insert(b, st->u.bulk_insert);
         break;
     case ST_BLOCK:
         fr_buf_add_str(b, "begin {");

@@ -49,6 +49,7 @@ struct server_config {
     int login_timeout_s, idle_timeout_s, stall_timeout_s, stop_timeout_s;
     bool discard; /* bulk rows are decoded, checked and counted, not stored */
     struct backup_roots backup_roots; /* where BACKUP and RESTORE may; none: nowhere */
+    struct backup_roots bulk_roots;   /* where BULK INSERT may read; none: nowhere */
 };
 
 /* config is borrowed for the server's life. */

@@ -44,7 +44,9 @@ static bool add_column(struct bulk_load *l, const struct bulk_column *bc, size_t
     rc->name = c->name;
     rc->nullable = true; /* NULLs are ours to refuse, with the column's name */
     rc->identity = c->identity;
-    if (!type_ref_resolve(&bc->type, &rc->type, l->b.e))
+    if (bc->type.name.object == NULL)
+        rc->type = c->type;
+    else if (!type_ref_resolve(&bc->type, &rc->type, l->b.e))
         return false;
     if (type_is_string(rc->type.id) && bc->type.collation == NULL)
         rc->type.collation = c->type.collation;
@@ -137,12 +139,49 @@ static bool permit(struct bulk_load *l, const struct bulk_stmt *st)
            (!alters || bind_permit_alter(&l->b, &l->ref, &st->table));
 }
 
-static bool open_load(struct bulk_load *l, const struct bulk_stmt *st)
+/* Of a statement that names no columns: the table's own. */
+static bool own_columns(struct bulk_load *l, const struct bulk_stmt *st,
+                        struct bulk_stmt *out)
 {
+    const struct cat_table *t = l->ref.table;
+
+    *out = *st;
+    if (st->columns != NULL)
+        return true;
+    out->columns = bind_alloc(&l->b, (t->ncolumns + 1) * sizeof(*out->columns));
+    l->fields = bind_alloc(&l->b, (t->ncolumns + 1) * sizeof(*l->fields));
+    if (out->columns == NULL || l->fields == NULL)
+        return false;
+    for (size_t i = 0; i < t->ncolumns; i++) {
+        const struct cat_column *c = &t->columns[i];
+
+        l->fields[i] = (struct bulk_field){.name = c->name, .at = -1};
+        if (c->computed != NULL || c->type.id == TY_ROWVERSION ||
+            (c->identity && !st->keep_identity))
+            continue;
+        l->fields[i].at = (int)out->ncolumns;
+        out->columns[out->ncolumns++].name = c->name;
+    }
+    return true;
+}
+
+size_t bulk_fields(struct session *s, const struct bulk_field **out)
+{
+    const struct bulk_load *l = *session_bulk_load(s);
+
+    *out = l->fields;
+    return l->fields == NULL ? 0 : l->t->ncolumns;
+}
+
+static bool open_load(struct bulk_load *l, const struct bulk_stmt *given)
+{
+    struct bulk_stmt with;
+    const struct bulk_stmt *st = &with;
     struct spool_columns columns;
     struct sqltype *types;
 
-    if (!dml_target(&l->b, &st->table, &l->ref) || !permit(l, st))
+    if (!dml_target(&l->b, &given->table, &l->ref) || !own_columns(l, given, &with) ||
+        !permit(l, st))
         return false;
     l->t = l->ref.table;
     l->ncols = st->ncolumns;

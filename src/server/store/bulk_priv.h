@@ -28,6 +28,7 @@ struct bulk_load {
     struct row_writer w;
     struct result_column *cols;
     struct stream_column *stream;
+    struct bulk_field *fields; /* where the statement names no columns */
     size_t ncols;
     struct value *row;
     enum default_kind *kinds;

@@ -130,18 +130,25 @@ static bool complete_row(struct bulk_load *l)
 /* CHECK constraints look at a whole row; NOT NULL has been seen to. */
 static bool check_row(struct bulk_load *l)
 {
-    const struct cat_column *id = l->t->identity;
+    static const char version[8];
+    bool ok;
 
-    if (id != NULL && !l->identity_given) { /* writer_check() must not take it for NULL */
-        struct value *v = &l->row[id - l->t->columns];
-        bool ok;
+    /* what is known only when the row goes in: writer_check() must not take it for NULL
+     */
+    for (size_t i = 0; i < l->t->ncolumns; i++) {
+        const struct cat_column *c = &l->t->columns[i];
 
-        *v = (struct value){.type = id->type};
-        ok = writer_check(&l->w, l->row);
-        value_set_null(v, id->type);
-        return ok;
+        if (c->identity && !l->identity_given)
+            l->row[i] = (struct value){.type = c->type};
+        else if (c->type.id == TY_ROWVERSION)
+            l->row[i] = (struct value){.type = c->type, .u.s = {version, sizeof version}};
     }
-    return writer_check(&l->w, l->row);
+    ok = writer_check(&l->w, l->row);
+    for (size_t i = 0; i < l->t->ncolumns; i++)
+        if ((l->t->columns[i].identity && !l->identity_given) ||
+            l->t->columns[i].type.id == TY_ROWVERSION)
+            value_set_null(&l->row[i], l->t->columns[i].type);
+    return ok;
 }
 
 bool bulk_row(struct session *s, const struct value *values, size_t n)

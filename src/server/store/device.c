@@ -16,20 +16,21 @@
 
 static const char partial_tail[] = ".partial";
 
-fr_status backup_roots_add(struct backup_roots *r, const char *dir, struct fr_err *err)
+fr_status backup_roots_add(struct backup_roots *r, const char *option, const char *dir,
+                           struct fr_err *err)
 {
     struct stat st;
     char *whole;
 
     if (r->n == DEVICE_MAX_ROOTS)
-        return fr_err_set(err, FR_EARG, "--backup-root: give at most %d folders",
+        return fr_err_set(err, FR_EARG, "%s: give at most %d folders", option,
                           DEVICE_MAX_ROOTS);
     whole = realpath(dir, NULL);
     if (whole == NULL)
-        return fr_err_errno(err, FR_EARG, errno, "--backup-root %s", dir);
+        return fr_err_errno(err, FR_EARG, errno, "%s %s", option, dir);
     if (stat(whole, &st) != 0 || !S_ISDIR(st.st_mode)) {
         free(whole);
-        return fr_err_set(err, FR_EARG, "--backup-root %s: this is no folder", dir);
+        return fr_err_set(err, FR_EARG, "%s %s: this is no folder", option, dir);
     }
     r->dirs[r->n++] = whole;
     return FR_OK;
@@ -46,6 +47,8 @@ void device_init(struct device *d)
 {
     memset(d, 0, sizeof(*d));
     d->dir_fd = d->fd = -1;
+    d->option = "--backup-root";
+    d->error = 3201;
 }
 
 void device_close(struct device *d)
@@ -63,7 +66,20 @@ static bool refuse(const struct device *d, int number, struct sqlerr *e)
 
     snprintf(text, sizeof(text), "%d(%s)", number,
              strerror_r(number, reason, sizeof(reason)));
-    return sqlerr_set(e, 3201, d->path, text);
+    if (d->error == 4861 && number == ENOENT)
+        return sqlerr_set(e, 4860, d->path);
+    return sqlerr_set(e, d->error, d->path, text);
+}
+
+/* why: with one %s, for the option. */
+static bool deny(const struct device *d, const char *why, struct sqlerr *e)
+{
+    char text[256];
+    const char *at = strstr(why, "%s");
+
+    snprintf(text, sizeof(text), "5(Access is denied: %.*s%s%s)", (int)(at - why), why,
+             d->option, at + 2);
+    return sqlerr_set(e, d->error, d->path, text);
 }
 
 /* ---- where it is ---- */
@@ -118,11 +134,11 @@ static bool open_folder(struct device *d, const struct backup_roots *r, const ch
             d->dir_fd = walk(r->dirs[i], rest);
         number = errno;
     }
+    if (folder != NULL && rest == NULL) {
+        free(folder);
+        return deny(d, "the folder is in none that %s names", e);
+    }
     free(folder);
-    if (folder != NULL && rest == NULL)
-        return sqlerr_set(e, 3201, d->path,
-                          "5(Access is denied: the folder is in none that --backup-root "
-                          "names)");
     return d->dir_fd >= 0 || refuse(d, number, e);
 }
 
@@ -142,9 +158,7 @@ static bool find(struct device *d, const struct backup_roots *r, const char *pat
 
     d->path = path;
     if (r->n == 0)
-        return sqlerr_set(e, 3201, path,
-                          "5(Access is denied: fullrackd was started without "
-                          "--backup-root, which names the folders of backups)");
+        return deny(d, "fullrackd was started without %s, which names the folders", e);
     if (name[0] == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
         return refuse(d, EISDIR, e);
     if (strlen(name) + sizeof(partial_tail) > sizeof(d->name))
@@ -167,10 +181,9 @@ static bool is_regular(int fd)
     return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-bool device_open(struct device *d, const struct backup_roots *r, const char *path,
-                 struct sqlerr *e)
+static bool open_to_read(struct device *d, const struct backup_roots *r, const char *path,
+                         struct sqlerr *e)
 {
-    device_init(d);
     if (!find(d, r, path, e))
         return false;
     /* O_NONBLOCK: a FIFO must not keep us waiting */
@@ -178,6 +191,37 @@ bool device_open(struct device *d, const struct backup_roots *r, const char *pat
     if (d->fd < 0)
         return refuse(d, errno, e);
     return is_regular(d->fd) || refuse(d, EINVAL, e);
+}
+
+bool device_open(struct device *d, const struct backup_roots *r, const char *path,
+                 struct sqlerr *e)
+{
+    device_init(d);
+    return open_to_read(d, r, path, e);
+}
+
+static bool goes_up(const char *path)
+{
+    while (*path != '\0') {
+        size_t n = strcspn(path, "/");
+
+        if (n == 2 && memcmp(path, "..", 2) == 0)
+            return true;
+        path += n + (path[n] == '/');
+    }
+    return false;
+}
+
+bool device_open_data(struct device *d, const struct backup_roots *r, const char *path,
+                      struct sqlerr *e)
+{
+    device_init(d);
+    d->option = "--bulk-root";
+    d->error = 4861;
+    d->path = path;
+    if (r->n > 0 && goes_up(path))
+        return deny(d, "a path with .. in it is in no folder of %s", e);
+    return open_to_read(d, r, path, e);
 }
 
 /* ---- writing ---- */

@@ -28,6 +28,7 @@ libfrserver_a_SOURCES += \
 	src/server/store/sysview_server.c src/server/store/sysview_space.c \
 	src/server/store/sysview_compat.c src/server/store/sysview_principal.c src/server/store/log_use.c \
 	src/server/store/media.c src/server/store/media.h \
+	src/server/store/flat_file.c src/server/store/flat_file.h \
 	src/server/store/device.c src/server/store/device.h \
 	src/server/store/backup.c src/server/store/backup.h \
 	src/server/store/backup_files.c src/server/store/backup_files.h \

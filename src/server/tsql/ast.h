@@ -631,12 +631,24 @@ struct bulk_column {
 
 struct bulk_stmt { /* INSERT BULK t (...) WITH (...) */
     struct name table;
-    struct bulk_column *columns;
+    struct bulk_column *columns; /* none: the table's own, those that rows may give */
     size_t ncolumns;
     bool tablock, check_constraints, fire_triggers, keep_nulls, keep_identity;
     int64_t rows_per_batch, kilobytes_per_batch; /* 0: not given */
     struct index_column *order;                  /* ORDER (c ASC, ...) */
     size_t norder;
+};
+
+/* BULK INSERT t FROM 'file' WITH (...).  Texts are NULL, numbers -1, where not given. */
+struct bulk_text {
+    const char *p;
+    size_t n;
+};
+struct bulk_insert_stmt {
+    struct bulk_stmt bulk;
+    struct bulk_text file, codepage, data_file_type, field_terminator, row_terminator,
+        field_quote, format;
+    int64_t first_row, last_row, batch_size, max_errors;
 };
 
 /* ---- procedures and control ---- */
@@ -762,6 +774,7 @@ enum stmt_kind {
     ST_KILL,         /* u.expr */
     ST_CHECKPOINT,   /* no effect */
     ST_BACKUP,       /* u.backup */
+    ST_BULK_INSERT,  /* u.bulk_insert */
     ST_KIND_COUNT
 };
 
@@ -790,6 +803,7 @@ struct stmt {
         struct drop_stmt *drop;
         struct proc_stmt *proc;
         struct bulk_stmt *bulk;
+        struct bulk_insert_stmt *bulk_insert;
         struct stmt *block;
         struct {
             struct expr *test;

@@ -221,6 +221,16 @@ void session_store_rollback_to(struct session *s, uint64_t mark);
 /* INSERT BULK: called by the interpreter; then the session forwards session_bulk_*() to
  * these. */
 bool bulk_open(struct exec_ctx *ctx, const struct bulk_stmt *st);
+/*
+ * The table's columns in their order, as the fields of a data file come: where in a row
+ * of the stream each goes, -1 for those that no row gives (computed, rowversion, and
+ * identity values that are not kept).  Valid until the load ends.
+ */
+struct bulk_field {
+    const char *name;
+    int at;
+};
+size_t bulk_fields(struct session *s, const struct bulk_field **out);
 size_t bulk_columns(struct session *s, const struct result_column **cols);
 void bulk_types(struct session *s, const struct sqltype *types, size_t n);
 bool bulk_row(struct session *s, const struct value *values, size_t n);

@@ -113,6 +113,9 @@ enum flow sysproc_text_run(struct frame *f, struct call *c);
 /* ---- interp_backup.c ---- */
 bool run_backup(struct frame *f, const struct stmt *st);
 
+/* ---- interp_bulk.c ---- */
+bool run_bulk_insert(struct frame *f, const struct stmt *st);
+
 /* ---- interp_misc.c ---- */
 enum flow run_misc(struct frame *f, const struct stmt *st);
 enum flow run_raiserror(struct frame *f, const struct stmt *st);

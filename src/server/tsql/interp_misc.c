@@ -245,6 +245,7 @@ static bool (*const misc[ST_KIND_COUNT])(struct frame *f, const struct stmt *st)
     [ST_INSERT_BULK] = run_insert_bulk,
     [ST_CHECKPOINT] = run_checkpoint,
     [ST_BACKUP] = run_backup,
+    [ST_BULK_INSERT] = run_bulk_insert,
 };
 
 enum flow run_misc(struct frame *f, const struct stmt *st)

@@ -10,11 +10,11 @@ libfrserver_a_SOURCES += \
 	src/server/tsql/parse_dml.c src/server/tsql/parse_table.c \
 	src/server/tsql/parse_ddl.c src/server/tsql/parse_index.c src/server/tsql/parse_security.c src/server/tsql/bind_rights.c src/server/tsql/parse_proc.c \
 	src/server/tsql/parse_set.c src/server/tsql/parse_stmt.c \
-	src/server/tsql/parse_backup.c src/server/tsql/parse_partition.c
+	src/server/tsql/parse_backup.c src/server/tsql/parse_bulk.c src/server/tsql/parse_partition.c
 libfrserver_a_SOURCES += \
 	src/server/tsql/errclass.c src/server/tsql/errclass.h \
 	src/server/tsql/interp.c src/server/tsql/interp.h \
-	src/server/tsql/interp_data.c src/server/tsql/interp_misc.c src/server/tsql/interp_backup.c \
+	src/server/tsql/interp_data.c src/server/tsql/interp_misc.c src/server/tsql/interp_backup.c src/server/tsql/interp_bulk.c \
 	src/server/tsql/interp_proc.c src/server/tsql/raise.c \
 	src/server/tsql/scope.c src/server/tsql/session.c \
 	src/server/tsql/session_priv.h src/server/tsql/session_state.c \

@@ -153,6 +153,7 @@ struct stmt *
 parse_exec_bare(struct parser *p); /* a procedure's name at the start of a batch */
 struct stmt *parse_tran(struct parser *p);
 struct stmt *parse_backup(struct parser *p);
+struct stmt *parse_bulk_insert(struct parser *p);
 /* ---- parse_partition.c ---- */
 /* ON filegroup, ON scheme(column), where it is there */
 bool parse_data_space(struct parser *p, struct data_space_ref *on);

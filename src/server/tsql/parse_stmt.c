@@ -324,6 +324,7 @@ static const struct {
     {KW_REVOKE, parse_grant},
     {KW_CHECKPOINT, parse_checkpoint},
     {KW_BACKUP, parse_backup},
+    {KW_BULK, parse_bulk_insert},
     {KW_RESTORE, parse_backup},
 };
 
@@ -333,7 +334,6 @@ static const struct {
     const char *what;
 } unsupported[] = {
     {KW_MERGE, "MERGE"},
-    {KW_BULK, "BULK INSERT"},
     {KW_DBCC, "DBCC"},
     {KW_OPEN, "A cursor"},
     {KW_FETCH, "A cursor"},

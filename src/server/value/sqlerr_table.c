@@ -482,17 +482,25 @@ const struct sqlerr_row sqlerr_table[] = {
      "Cannot bulk load: the data is not sorted as declared or violates the target's "
      "unique key."},
     {4832, 16, "Bulk load: the data file ended unexpectedly."},
+    {4834, 16, "You do not have permission to use the bulk load statement."},
     {4860, 16, "Cannot bulk load. The file \"%s\" does not exist or cannot be read."},
     {4861, 16,
      "Cannot bulk load: file \"%s\" could not be opened, operating system error %s."},
+    {4863, 16,
+     "Bulk load data conversion error (truncation) for row %lld, column %d (%s)."},
     {4864, 16,
      "Bulk load data conversion error (type mismatch or invalid character) for row %lld, "
      "column %d (%s)."},
+    {4865, 16,
+     "Cannot bulk load because the maximum number of errors (%lld) was exceeded."},
     {4866, 16,
      "The bulk load failed. Row %lld, column %d is too long in the data file; check the "
      "terminators."},
     {4867, 16,
      "Bulk load data conversion error (overflow) for row %lld, column %d (%s)."},
+    {4879, 16,
+     "Bulk load failed due to invalid column value in CSV data file %s in row %lld, "
+     "column %d."},
     {4891, 16, "Insert bulk failed due to a schema change of the target table."},
     {4901, 16,
      "Column '%s' cannot be added to non-empty table '%s': it must allow nulls, have a "
