@@ -13,6 +13,7 @@
 #include "server/value/collation.h"
 #include "server/value/text.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,7 @@ enum {
 struct import {
     struct frame *f;
     const struct bulk_insert_stmt *st;
-    char *path; /* owned */
+    char path[PATH_MAX];
     struct device file;
     struct flat_format format;
     struct flat_file *rows;
@@ -356,9 +357,8 @@ static bool open_file(struct import *m)
 
     if (memchr(m->st->file.p, '\0', m->st->file.n) != NULL)
         return sqlerr_set(&m->f->ctx.err, 4860, m->st->file.p);
-    m->path = strndup(m->st->file.p, m->st->file.n);
-    if (m->path == NULL)
-        return no_memory(m);
+    if (snprintf(m->path, sizeof m->path, "%s", m->st->file.p) >= (int)sizeof m->path)
+        return sqlerr_set(&m->f->ctx.err, 4860, m->path);
     return device_open_data(&m->file, &server_config(s->server)->bulk_roots, m->path,
                             &m->f->ctx.err);
 }
@@ -383,7 +383,6 @@ bool run_bulk_insert(struct frame *f, const struct stmt *st)
     flat_file_free(&m.rows);
     device_close(&m.file);
     fr_buf_free(&m.text);
-    free(m.path);
     if (!txn_statement_end(&f->ctx, ok)) {
         s->rowcount = 0;
         return false;
