@@ -178,7 +178,9 @@ static fr_status print_document(const struct fr_settings *s, json_t *document,
     if (s->json) {
         return document_print(json_incref(document), err);
     }
-    if (s->csv) {
+    if (s->csv && json_object_get(document, "workload") != NULL) {
+        workload_print_csv(document, stdout);
+    } else if (s->csv) {
         fr_grid_print_csv(GRID(task_columns), json_object_get(document, "tasks"), true,
                           stdout);
     } else if (s->html_file == NULL) {

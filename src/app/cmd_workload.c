@@ -128,6 +128,8 @@ static fr_status check_options(struct fr_settings *s, const struct fr_arguments 
     if (s->run_id == 0 && args->count == 0)
         return fr_err_set(err, FR_EARG,
                           "workload needs PATH... (try fullrack workload --help)");
+    if (s->rate > 0)
+        return fr_err_set(err, FR_EARG, "--rate is of loads, a workload has none");
     if (s->loops < 0 && s->run_id == 0)
         s->loops = s->duration_s > 0 ? 0 : 1;
     if (s->loops == 0 && s->duration_s == 0)

@@ -144,6 +144,31 @@ void workload_print(const json_t *document, FILE *out)
     json_decref(queries);
 }
 
+void workload_print_csv(const json_t *document, FILE *out)
+{
+    static const struct fr_grid_column columns[] = {
+        {.key = "entry"},
+        {.key = "name"},
+        {.key = "assignments"},
+        {.key = "executions"},
+        {.key = "errors"},
+        {.key = "unfinished"},
+        {.key = "rows"},
+        {.key = "mean_ms"},
+        {.key = "min_ms"},
+        {.key = "median_ms"},
+        {.key = "p95_ms"},
+        {.key = "max_ms"},
+        {.key = "server_cpu_ms"},
+        {.key = "server_reads"},
+        {.key = "server_logical_reads"},
+    };
+
+    fr_grid_print_csv(GRID(columns),
+                      json_object_get(json_object_get(document, "workload"), "queries"),
+                      true, out);
+}
+
 json_t *workload_json(const json_t *document)
 {
     const json_t *run = json_object_get(document, "run");

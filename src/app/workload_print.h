@@ -7,7 +7,9 @@
 
 /* document: a run's report (report/document.h) that has a `workload`. */
 void workload_print(const json_t *document, FILE *out);
-/* The same as one JSON object, the caller's; NULL: no memory. */
+/* Its queries as CSV, a line each. */
+void workload_print_csv(const json_t *document, FILE *out);
+/* The sheet as one JSON object, the caller's; NULL: no memory. */
 json_t *workload_json(const json_t *document);
 
 #endif

@@ -51,7 +51,7 @@ const struct option_spec option_table[] = {
     {"count", 0, OPTION_NUMBER, FR_GROUP_SNAPSHOT, AT(count), 0, INT64_MAX, NULL, "N",
      "with --watch: end after so many (default 0: when interrupted)", false},
     {"csv", 0, OPTION_FLAG, FR_GROUP_REPORT, AT(csv), 0, 0, NULL, NULL,
-     "the run's tasks as CSV, all their figures", false},
+     "the run's tasks, or a workload's queries, as CSV", false},
     {"csv-file", 0, OPTION_PATH, FR_GROUP_WORKLOAD, AT(csv_file), 0, 0, NULL, "FILE",
      "the workload's throughput second by second, as CSV", false},
     {"database", 'd', OPTION_TEXT, FR_GROUP_CONNECTION, AT(database), 0, 0, NULL,

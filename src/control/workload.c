@@ -82,16 +82,15 @@ fr_status fr_workload_begin(struct fr_control *c, int64_t run_id,
     return st;
 }
 
-fr_status fr_workload_check(struct fr_control *c, int64_t run_id, struct fr_err *err)
+fr_status fr_workload_is(struct fr_control *c, int64_t run_id, bool *is_workload,
+                         struct fr_err *err)
 {
     struct fr_sql_param params[] = {fr_sql_in_i64("@run_id", run_id)};
     struct fr_sql_one one = {0};
     fr_status st =
         fr_control_run(c, fr_stmt_report_workload, params, 1, fr_sql_take_one, &one, err);
 
-    if (st == FR_OK && !one.found)
-        return fr_err_set(err, FR_EARG, "run %lld is none of a workload",
-                          (long long)run_id);
+    *is_workload = one.found;
     return st;
 }
 

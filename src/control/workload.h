@@ -32,8 +32,9 @@ fr_status fr_workload_begin(struct fr_control *c, int64_t run_id,
                             const struct fr_new_workload *w,
                             const struct fr_new_query *queries, size_t count,
                             struct fr_err *err);
-/* FR_EARG: the run is none of a workload. */
-fr_status fr_workload_check(struct fr_control *c, int64_t run_id, struct fr_err *err);
+/* Whether the run is one of a workload. */
+fr_status fr_workload_is(struct fr_control *c, int64_t run_id, bool *is_workload,
+                         struct fr_err *err);
 
 /* A start that was given to a worker. */
 struct fr_query_start {

@@ -50,9 +50,7 @@ fr_status queries_open(struct coordinator *c, struct fr_err *err)
         return fr_err_set(err, FR_ENOMEM, "no memory for a workload");
     if (c->settings->csv_file != NULL)
         st = open_csv(c->watch, c->settings->csv_file, err);
-    if (st == FR_OK && c->joined)
-        return fr_workload_check(c->control, c->run_id, err);
-    if (st == FR_OK)
+    if (st == FR_OK && !c->joined)
         st = c->queries->begun(c->queries->ctx, c->control, c->run_id, err);
     if (st != FR_OK && !c->joined)
         (void)fr_run_end(c->control, c->run_id, &none, NULL);

@@ -33,6 +33,7 @@ struct queries {
     struct query_text *texts; /* owned; entry n at n - 1 */
     size_t text_count;
     int64_t last_execution;
+    int64_t failed; /* executions */
     bool counters_refused;
     struct after before; /* of the session that w->counters knows, when a query begins */
 };
@@ -237,7 +238,10 @@ static fr_status run_next(struct queries *q, struct fr_err *err)
     if (run_query(q, text, &f, &why) != FR_OK)
         f.error = why.text;
     st = keep_figures(q, &start, &f, err);
+    q->failed += f.error != NULL ? 1 : 0;
     tell(q, &start, &f);
+    if (q->w->ipc_fd < 0 && f.error != NULL)
+        fr_log(FR_LOG_ERROR, "%s", f.error);
     return st;
 }
 
@@ -256,5 +260,10 @@ fr_status worker_run_queries(struct worker *w, struct fr_err *err)
         fr_buf_free(&q.texts[i].sql);
     }
     free(q.texts);
-    return st == FR_EMPTY ? FR_OK : st;
+    if (st != FR_EMPTY)
+        return st;
+    /* a coordinator counts by itself */
+    return w->ipc_fd < 0 && q.failed > 0
+               ? fr_err_set(err, FR_EDATA, "%lld executions failed", (long long)q.failed)
+               : FR_OK;
 }

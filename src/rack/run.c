@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "control/workload.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,23 @@
 
 /* How long a stopped run tries to say so. */
 enum { STOPPING_RETRY_MS = 5000 };
+
+/* Workers of a load do not join a workload: they would take the queue's tasks for it. */
+static fr_status check_kind(struct coordinator *c, struct fr_err *err)
+{
+    bool is_workload = false;
+    fr_status st = fr_workload_is(c->control, c->run_id, &is_workload, err);
+
+    if (st != FR_OK || is_workload == (c->queries != NULL))
+        return st;
+    return fr_err_set(err, FR_EARG,
+                      is_workload
+                          ? "run %lld is a query workload: join it with `fullrack "
+                            "workload --run-id`"
+                          : "run %lld is no query workload: join it with `fullrack run "
+                            "--run-id`",
+                      (long long)c->run_id);
+}
 
 fr_status run_open(struct coordinator *c, struct fr_err *err)
 {
@@ -43,15 +61,17 @@ fr_status run_open(struct coordinator *c, struct fr_err *err)
         c->settings->no_start = true; /* its start flag is another's to raise */
         c->run_id = c->result->run_id = c->settings->run_id;
         snprintf(c->title, sizeof c->title, "run %lld", (long long)c->run_id);
-        return fr_run_is_started(c->control, c->run_id, &started, err);
+        st = fr_run_is_started(c->control, c->run_id, &started, err);
+        return st == FR_OK ? check_kind(c, err) : st;
     }
     if (c->rack->look != NULL) {
         st = c->rack->look(c->rack->look_ctx, c->control, err);
         if (st != FR_OK)
             return st;
     }
-    options = fr_settings_to_json(c->settings, FR_GROUP_RUN | FR_GROUP_RACK |
-                                                   FR_GROUP_CLAIM | FR_GROUP_START);
+    options =
+        fr_settings_to_json(c->settings, FR_GROUP_RUN | FR_GROUP_RACK | FR_GROUP_CLAIM |
+                                             FR_GROUP_START | FR_GROUP_WORKLOAD);
     if (options != NULL && c->settings->job_id > 0)
         json_object_set_new(options, "job", json_integer(c->settings->job_id));
     text = options == NULL ? NULL : json_dumps(options, JSON_COMPACT);

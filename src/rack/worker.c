@@ -1,6 +1,7 @@
 #include "rack/worker_priv.h"
 
 #include "base/log.h"
+#include "control/workload.h"
 
 #include <malloc.h>
 #include <sched.h>
@@ -113,6 +114,11 @@ static fr_status open_control(struct worker *w, struct fr_err *err)
     w->same_server =
         strcmp(fr_settings_control_server(w->settings), w->settings->server) == 0;
     st = fr_control_open(fr_connector_control, &w->connector, &w->control, err);
+    /* without a coordinator the run's row tells what is done in it */
+    if (st == FR_OK && w->ipc_fd < 0 && w->id.run_id > 0)
+        st = fr_workload_is(w->control, w->id.run_id, &w->runs_queries, err);
+    if (st == FR_OK && w->runs_queries)
+        w->settings->load.engine = FR_ENGINE_BCP; /* reads several results */
     return st == FR_OK ? fr_worker_add(w->control, &w->id, err) : st;
 }
 

@@ -20,8 +20,7 @@ static double run_ms(const json_t *document)
     return fr_report_real(json_object_get(document, "run"), "seconds", 0) * 1000;
 }
 
-/* Four marks of time below a chart. */
-static void print_time_axis(FILE *out, double whole_ms)
+void html_time_axis(FILE *out, double whole_ms)
 {
     char text[HTML_NUMBER_BYTES];
 
@@ -85,7 +84,7 @@ static void print_bars(FILE *out, const json_t *document, const struct bars *b)
                 html_count(v / seconds / b->divide, text), b->unit);
     }
     fputs("</svg>\n", out);
-    print_time_axis(out, seconds * 1000 * whole);
+    html_time_axis(out, seconds * 1000 * whole);
     fputs("</figure>\n", out);
 }
 
@@ -182,7 +181,7 @@ void html_throughput(FILE *out, const json_t *document)
     print_bars(out, document, &bytes);
     fputs("<details><summary>Rows by worker</summary>\n", out);
     print_stack(out, points, names);
-    print_time_axis(out, run_ms(document));
+    html_time_axis(out, run_ms(document));
     fputs("</details>\n", out);
     print_points(out, t);
     fputs("</section>\n", out);
@@ -282,7 +281,7 @@ void html_schedulers(FILE *out, const json_t *document)
         "phase</span></p>\n",
         out);
     json_array_foreach(lanes, i, lane) print_lane(out, document, lane);
-    print_time_axis(out, run_ms(document));
+    html_time_axis(out, run_ms(document));
     fputs("</figure>\n<details><summary>Figures</"
           "summary><table><thead><tr><th>scheduler<th>"
           "tasks<th>rows<th>busy<th>of the run<th>moves</thead><tbody>\n",
@@ -345,7 +344,7 @@ void html_start(FILE *out, const json_t *document)
         fprintf(out, ": %s</title></rect>\n", html_duration(json_real_value(v), text));
     }
     fputs("</svg>\n", out);
-    print_time_axis(out, last);
+    html_time_axis(out, last);
     fputs("</figure></section>\n", out);
     json_decref(first);
 }

@@ -20,6 +20,8 @@ const char *html_duration(double ms, char out[HTML_NUMBER_BYTES]);
 /* html_chart.c: charts of a document, each a <figure> with a table behind it. */
 void html_throughput(FILE *out, const json_t *document);
 void html_schedulers(FILE *out, const json_t *document);
+/* Four marks of time below a chart. */
+void html_time_axis(FILE *out, double whole_ms);
 void html_start(FILE *out, const json_t *document);
 void html_shares(FILE *out, const char *id, const char *title, const json_t *rows);
 /* html_queries.c: the figures of a query workload. */

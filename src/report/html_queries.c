@@ -2,7 +2,7 @@
 #include "report/document.h"
 #include "report/html_priv.h"
 
-#include <string.h>
+#include <stdbool.h>
 
 enum { BOARD_WIDTH = 1000, BOARD_HEIGHT = 200, BAR_POINTS = 120 };
 
@@ -66,57 +66,68 @@ static void print_cards(FILE *out, const json_t *document, const json_t *sheet)
     fputs("</ul>\n", out);
 }
 
-/* Sums of `step` seconds each; *most is the largest. */
-static json_t *points_of(const json_t *samples, const char *key, size_t step,
+struct bars {
+    const char *key, *title, *unit;
+    bool is_level; /* of several seconds the largest counts, else their mean */
+};
+
+/* `step` seconds each; *most is the largest. */
+static json_t *points_of(const json_t *samples, const struct bars *b, size_t step,
                          double *most)
 {
     json_t *out = json_array(), *s;
-    double sum = 0;
+    double point = 0;
     size_t i;
 
     *most = 0;
     json_array_foreach(samples, i, s)
     {
-        sum += fr_report_real(s, key, 0);
+        double v = fr_report_real(s, b->key, 0);
+
+        if (!b->is_level)
+            point += v / (double)step;
+        else if (v > point)
+            point = v;
         if ((i + 1) % step != 0 && i + 1 < json_array_size(samples))
             continue;
-        *most = sum > *most ? sum : *most;
-        json_array_append_new(out, json_real(sum));
-        sum = 0;
+        *most = point > *most ? point : *most;
+        json_array_append_new(out, json_real(point));
+        point = 0;
     }
     return out;
 }
 
-static void print_bars(FILE *out, const json_t *samples, const char *key,
-                       const char *title)
+static void print_bars(FILE *out, const json_t *samples, const struct bars *b)
 {
-    size_t step = (json_array_size(samples) + BAR_POINTS - 1) / BAR_POINTS, count, i;
-    double most;
-    json_t *points = points_of(samples, key, step == 0 ? 1 : step, &most), *p;
+    size_t step = (json_array_size(samples) + BAR_POINTS - 1) / BAR_POINTS, i;
+    double most, count;
+    json_t *points = points_of(samples, b, step == 0 ? 1 : step, &most), *p;
     char text[HTML_NUMBER_BYTES], when[HTML_NUMBER_BYTES];
 
-    count = json_array_size(points);
+    count = (double)json_array_size(points);
     fprintf(
         out,
-        "<figure id=\"%s\"><figcaption>%s <span class=\"top\">up to %s a second"
+        "<figure id=\"%s\"><figcaption>%s <span class=\"top\">up to %s %s"
         "</span></figcaption>\n<svg class=\"chart\" role=\"img\" aria-label=\"%s over "
         "the time of the run; the table below has the figures\" viewBox=\"0 0 %d "
         "%d\" preserveAspectRatio=\"none\">\n",
-        key, title, html_count(step > 0 ? most / (double)step : 0, text), title,
-        BOARD_WIDTH, BOARD_HEIGHT);
+        b->key, b->title, html_count(most, text), b->unit, b->title, BOARD_WIDTH,
+        BOARD_HEIGHT);
     json_array_foreach(points, i, p)
     {
         double v = json_real_value(p), height = most > 0 ? v / most * BOARD_HEIGHT : 0;
 
         fprintf(out,
                 "<rect class=\"bar\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" "
-                "height=\"%.2f\"><title>%s: %s a second</title></rect>\n",
-                (double)i / (double)count * BOARD_WIDTH, BOARD_HEIGHT - height,
-                BOARD_WIDTH / (double)count * 0.9, height,
-                html_duration((double)(i * step) * 1000, when),
-                html_count(v / (double)step, text));
+                "height=\"%.2f\"><title>%s: %s %s</title></rect>\n",
+                (double)i / count * BOARD_WIDTH, BOARD_HEIGHT - height,
+                BOARD_WIDTH / count * 0.9, height,
+                html_duration((double)i * (double)step * 1000, when), html_count(v, text),
+                b->unit);
     }
-    fputs("</svg></figure>\n", out);
+    fputs("</svg>\n", out);
+    html_time_axis(out, count * (double)step * 1000);
+    fputs("</figure>\n", out);
     json_decref(points);
 }
 
@@ -238,6 +249,11 @@ static void print_failures(FILE *out, const json_t *failures)
 
 void html_queries(FILE *out, const json_t *document)
 {
+    static const struct bars charts[] = {
+        {"executions", "Executions", "a second", false},
+        {"rows", "Rows read", "a second", false},
+        {"p95_ms", "95th percentile of the executions' times", "ms", true},
+    };
     const json_t *sheet = json_object_get(document, "workload");
     const json_t *samples = json_object_get(sheet, "samples");
 
@@ -246,8 +262,8 @@ void html_queries(FILE *out, const json_t *document)
     fputs("<section aria-labelledby=\"h-throughput\"><h2 id=\"h-throughput\">Throughput"
           "</h2>\n",
           out);
-    print_bars(out, samples, "executions", "Executions");
-    print_bars(out, samples, "rows", "Rows read");
+    for (size_t i = 0; i < sizeof charts / sizeof charts[0]; i++)
+        print_bars(out, samples, &charts[i]);
     print_samples(out, samples);
     fputs("</section>\n", out);
     print_queries(out, sheet);

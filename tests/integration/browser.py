@@ -5,6 +5,22 @@ Messages are JSON, each ended by a NUL (Chrome DevTools Protocol, --remote-debug
 import json, os, select, shutil, subprocess, tempfile, time
 
 PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+# what is legible: text of 11 pixels and more, and a contrast of 4.5 : 1 to what is behind it
+LEGIBLE = """(() => {
+  const parse = c => { const m = c.match(/[\\d.]+/g).map(Number); return m.length > 3 && m[3] === 0 ? null : m; };
+  const light = c => { const [r, g, b] = c.map(v => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; });
+                       return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+  const behind = e => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor); if (c) return c; } return [255, 255, 255]; };
+  const bad = [];
+  for (const e of document.querySelectorAll('main *')) {
+    if (![...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim()) || e.closest('svg') || !e.offsetParent) continue;
+    const s = getComputedStyle(e), a = light(parse(s.color).slice(0, 3)), b = light(behind(e).slice(0, 3));
+    const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (contrast < 4.5 || parseFloat(s.fontSize) < 11) bad.push([e.tagName, e.textContent.slice(0, 30), contrast, s.fontSize]);
+  }
+  if (document.documentElement.scrollWidth > innerWidth) bad.push(['overflow', document.documentElement.scrollWidth, innerWidth]);
+  return bad;
+})()"""
 
 
 class Browser:

@@ -650,7 +650,7 @@ def test_documents_that_cannot_be_written(rack):
     f, config = rack.file("d.tsv", rows_of(3)), rack.file("c.json", "{}")
     rack.fullrack("load", "-q", "dbo.t", f)
     for args in (("status",), ("query", "SELECT 1 AS a"), ("check", "dbo.t", f), ("check", "--suggest-table", "dbo.n", f), ("config", config),
-                              ("add", "dbo.t", f), ("cancel", "--all"), ("reset", "--all"), ("run", "--workers", "1"), ("verify",), ("report", "1"),
+                              ("add", "dbo.t", f), ("cancel", "--all"), ("reset", "--all"), ("run", "--workers", "1"), ("verify",), ("report",),
                               ("load", "--dry-run", "dbo.t", f), ("schedulers",), ("init",), ("retry", "--all"), ("purge", "--all")):
         for as_json in ((), ("--json",)):
             if not as_json and args[0] in ("run", "cancel", "reset", "purge", "retry", "add"):

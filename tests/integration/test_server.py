@@ -87,6 +87,21 @@ def test_freebcp_native(r):
 
 # -- queries through pymssql
 
+def test_counters_of_a_session_grow(r):
+    """What sys.dm_exec_sessions says of a session's reads is of its whole life."""
+    r.fresh("CREATE TABLE dbo.t (a int NOT NULL, b varchar(100) NOT NULL)")
+    r.sql("INSERT INTO dbo.t VALUES " + ", ".join("(%d, '%s')" % (i, "x" * 90) for i in range(900)))
+    seen = [0]
+    with r.connect("t") as db:
+        cur = db.cursor()
+        for _ in range(3):
+            cur.execute("SELECT COUNT(*) FROM dbo.t WHERE b LIKE '%y'")
+            cur.fetchall()
+            cur.execute("SELECT logical_reads FROM sys.dm_exec_sessions WHERE session_id = @@SPID")
+            seen.append(cur.fetchall()[0][0])
+    check(all(b - a >= 10 for a, b in zip(seen, seen[1:])), "the pages of the table, each time", seen)
+
+
 def test_queries(r):
     r.fresh("CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY, g varchar(5) NOT NULL, d decimal(12,3) NULL)")
     r.sql("DROP TABLE IF EXISTS dbo.names")

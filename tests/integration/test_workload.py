@@ -3,6 +3,7 @@
 import csv, json, os, signal, sys, time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from browser import LEGIBLE, PROGRAM, Browser
 from rack import check, equal, main, tests_of, wait_until, workers_of
 
 TABLE = "CREATE TABLE dbo.t (a int NOT NULL, v varchar(20) NOT NULL)"
@@ -76,6 +77,18 @@ def test_least_recently_assigned_of_16_sessions(rack):
     equal(times, [], "entries whose last_assigned is not their last start")
 
 
+def test_least_recently_assigned_of_96_sessions(rack):
+    prepare(rack)
+    path = folder(rack, "wide", **{"q%d__sql" % i: "SELECT %d" % i for i in range(1, 38)})
+    out = rack.json("workload", path, "--workers", "96", "--loop", "20", "--pin", "off", "--sample", "0")
+    order = starts(rack, out["run_id"])
+    equal(len(order), 37 * 20, "starts")
+    check_least_recent(order, 37)
+    equal((out["executions"], out["errors"], out["unfinished"]), (37 * 20, 0, 0), "executions, errors, unfinished")
+    sessions = control(rack, "SELECT COUNT(DISTINCT worker) FROM dbo.workload_execution WHERE run_id = %d" % out["run_id"])[0][0]
+    check(sessions > 48, "sessions that ran something", sessions)
+
+
 def test_two_hosts_share_one_workload(rack):
     prepare(rack)
     path = folder(rack, "hosts", **{"q%d__sql" % i: "SELECT %d; WAITFOR DELAY '00:00:00.02'" % i for i in range(1, 8)})
@@ -97,6 +110,34 @@ def test_two_hosts_share_one_workload(rack):
     check(hosts.get("one", 0) > 20 and hosts.get("two", 0) > 20, "both hosts ran queries", hosts)
     rack.fullrack("workload", "--run-id", "99999", exit=2)
     check("no run 99999" in rack.err, "a run that is not there is named", rack.err)
+
+
+def test_a_worker_without_a_coordinator_joins(rack):
+    prepare(rack)
+    path = folder(rack, "lone", good__sql="SELECT 1; WAITFOR DELAY '00:00:00.05'", bad__sql="SELECT 1 / 0")
+    first = rack.spawn("workload", path, "--workers", "1", "--loop", "20", "--pin", "off", "--no-start", "--json")
+    run_id = wait_until("the run", 20, lambda: control(rack, "SELECT run_id FROM dbo.workload"))[0][0]
+    lone = rack.spawn("worker", "--run-id", str(run_id), "--pin", "off", "--host-name", "lone")
+    wait_until("two armed", 20, lambda: control(rack, "SELECT COUNT(*) FROM dbo.worker WHERE state = 'armed'")[0][0] == 2)
+    # workers of loads stay out of it
+    rack.fullrack("run", "--run-id", str(run_id), exit=2)
+    check("is a query workload" in rack.err, "what the run is", rack.err)
+    rack.fullrack("start", str(run_id), "-q")
+    out, err = lone.communicate(timeout=60)
+    equal(lone.returncode, 1, "exit of the worker")
+    check("bad.sql: line 1: " in err and "executions failed" in err, "its errors", err)
+    first.communicate(timeout=60)
+    equal(first.returncode, 1, "exit of the workload")
+    hosts = dict(control(rack, "SELECT CASE WHEN host = 'lone' THEN 1 ELSE 0 END, COUNT(*) FROM dbo.workload_execution GROUP BY CASE WHEN host = 'lone' THEN 1 ELSE 0 END"))
+    check(hosts.get(0, 0) > 5 and hosts.get(1, 0) > 5 and sum(hosts.values()) == 40, "both ran queries", hosts)
+    check_least_recent(starts(rack, run_id), 2)
+    # and the other way round
+    load = rack.spawn("run", "--workers", "1", "--no-start", "--pin", "off")
+    other = wait_until("the run of loads", 20, lambda: control(rack, "SELECT run_id FROM dbo.run WHERE run_id > %d" % run_id))[0][0]
+    rack.fullrack("workload", "--run-id", str(other), exit=2)
+    check("is no query workload" in rack.err, "what that run is", rack.err)
+    load.send_signal(signal.SIGINT)
+    load.communicate(timeout=30)
 
 
 def test_power_run_keeps_the_order(rack):
@@ -159,12 +200,16 @@ def test_figures_are_those_of_the_control_database(rack):
     equal([q["rows"] for q in out["queries"]], [15 * 11, 15 * 2, 0], "rows of each query")
     equal(out["errors"], 15, "errors")
     check(all(q["server_cpu_ms"] is not None for q in out["queries"]), "the session's counters were read", out["queries"])
+    check(out["queries"][0]["server_logical_reads"] > 15, "a table that is read costs reads", out["queries"])
     # the same from the report, and as text
     report = rack.json("report", str(out["run_id"]))
     for key in ("executions", "rows", "errors", "queries", "failures", "samples", "schedulers", "full_rack"):
         equal(report["workload"][key], out[key], "%s of the report" % key)
     text = rack.fullrack("report", str(out["run_id"]))
     check("45 executions of 3 queries" in text and "nowhere" in text, "the report as text", text)
+    rows = list(csv.DictReader(rack.fullrack("report", str(out["run_id"]), "--csv").splitlines()))
+    equal([(int(r["executions"]), int(r["errors"]), int(r["rows"])) for r in rows],
+          [(q["executions"], q["errors"], q["rows"]) for q in out["queries"]], "the report as CSV")
 
 
 def test_failing_queries_are_counted_and_named(rack):
@@ -192,8 +237,25 @@ def test_a_time_out_is_an_error_and_a_new_login(rack):
     out = rack.json("workload", path, "--loop", "2", "--workers", "1", "--statement-timeout", "1", "--pin", "off", exit=1)
     equal([(q["executions"], q["errors"]) for q in out["queries"]], [(2, 2), (2, 0)], "executions and errors")
     check("--statement-timeout" in out["failures"][0]["message"], "the reason", out["failures"])
-    spids = control(rack, "SELECT COUNT(DISTINCT spid) FROM dbo.workload_execution WHERE run_id = %d" % out["run_id"])[0][0]
-    check(spids >= 2, "another login", spids)
+    equal(control(rack, "SELECT DISTINCT worker FROM dbo.workload_execution WHERE run_id = %d" % out["run_id"]), [("w1",)],
+          "one process, which logged in again for what ended well")
+
+
+def test_a_lost_connection_is_an_error_and_a_new_login(rack):
+    prepare(rack)
+    path = folder(rack, "lost", **{"q%d__sql" % i: "SELECT %d; WAITFOR DELAY '00:00:00.3'" % i for i in range(1, 4)})
+    p = rack.spawn("workload", path, "--workers", "2", "--loop", "6", "--json", "--pin", "off")
+    spid = wait_until("a session at work", 20, lambda: rack.sql("SELECT r.session_id FROM sys.dm_exec_requests AS r JOIN sys.dm_exec_sessions AS s "
+                      "ON s.session_id = r.session_id WHERE s.program_name = 'fullrack worker' AND r.command = 'WAITFOR'", "master"))[0][0]
+    rack.sql("KILL %d" % spid, "master")
+    text, err = p.communicate(timeout=60)
+    out = json.loads(text)
+    equal((p.returncode, out["executions"], out["errors"], out["unfinished"]), (1, 18, 1, 0), "exit, executions, errors, unfinished: " + err)
+    later = control(rack, "SELECT COUNT(*) FROM dbo.workload_execution AS e JOIN dbo.workload_execution AS f ON f.worker = e.worker "
+                    "WHERE f.error IS NOT NULL AND e.execution_id > f.execution_id AND e.error IS NULL")[0][0]
+    check(later > 2, "the same process went on, over another connection", later)
+    equal(control(rack, "SELECT COUNT(DISTINCT worker) FROM dbo.workload_execution"), [(2,)], "worker processes")
+    check_least_recent(starts(rack, out["run_id"]), 3)
 
 
 def test_killed_session(rack):
@@ -243,6 +305,47 @@ def test_interrupt_ends_the_running_queries(rack):
     equal((out["state"], out["errors"], out["unfinished"]), ("stopped", 0, 0), "state, errors, unfinished")
 
 
+def test_interrupted_twice_ends_at_once(rack):
+    prepare(rack)
+    path = folder(rack, "long", q__sql="SELECT 1; WAITFOR DELAY '00:01:00'")
+    p = rack.spawn("workload", path, "--workers", "2", "--loop", "2", "--json", "--pin", "off")
+    wait_until("executions", 20, lambda: control(rack, "SELECT COUNT(*) FROM dbo.workload_execution")[0][0] == 2)
+    p.send_signal(signal.SIGINT)
+    time.sleep(0.5)
+    p.send_signal(signal.SIGINT)
+    text, err = p.communicate(timeout=20)
+    equal(p.returncode, 4, "exit: " + err)
+    out = json.loads(text)
+    equal((out["state"], out["executions"], out["errors"], out["unfinished"]), ("stopped", 2, 2, 0), "state, executions, errors, unfinished")
+
+
+def test_in_a_schema_of_its_own(rack):
+    rack.sql("DROP DATABASE IF EXISTS shared; CREATE DATABASE shared", "master")
+    rack.fullrack("init", "-q", "--control-database", "shared", database="shared")
+    path = folder(rack, "shared", q__sql="SELECT 1", r__sql="SELECT 2")
+    out = rack.json("workload", path, "--loop", "4", "--control-database", "shared", database="shared")
+    equal((out["executions"], out["errors"]), (8, 0), "executions and errors")
+    equal(rack.sql("SELECT entry, assignments FROM fullrack.workload_query ORDER BY entry", "shared"), [(1, 4), (2, 4)], "assignments")
+
+
+def test_purge_forgets_it(rack):
+    prepare(rack)
+    path = folder(rack, "purged", q__sql="SELECT 1")
+    old = rack.json("workload", path)["run_id"]
+    control(rack, "UPDATE dbo.run SET end_time = DATEADD(day, -100, end_time)")
+    new = rack.json("workload", path)["run_id"]
+    rack.fullrack("purge", "--older-than", "90", "-q")
+    for table in ("workload", "workload_query", "workload_execution"):
+        equal(control(rack, "SELECT DISTINCT run_id FROM dbo." + table), [(new,)], table + ", where run %d is forgotten" % old)
+
+
+def test_no_server_and_no_login(rack):
+    path = folder(rack, "nobody", q__sql="SELECT 1")
+    rack.fullrack("workload", path, "-S", "127.0.0.1:1", exit=3)
+    check("127.0.0.1:1" in rack.err, "who did not answer", rack.err)
+    rack.fullrack("workload", path, env=dict(rack.env(), FULLRACK_PASSWORD="wrong"), exit=3)
+
+
 def test_schedulers_doubled_and_idle(rack):
     prepare(rack)
     path = folder(rack, "pins", **{"q%d__sql" % i: "SELECT %d; WAITFOR DELAY '00:00:00.1'" % i for i in range(1, 5)})
@@ -267,13 +370,27 @@ def test_html_report(rack):
     out = rack.json("workload", path, "--duration", "2", exit=1)
     page = os.path.join(rack.dir, "page.html")
     rack.fullrack("report", str(out["run_id"]), "--html", page)
-    with open(page) as f:
-        html = f.read()
-    for part in ('id="queries"', 'id="executions"', 'id="query-failures"', "one.sql", "two.sql"):
-        check(part in html, "%s in the page" % part)
-    check("<b>'" not in html, "a message is text")
-    cell = "<td>%d<td>" % out["queries"][0]["executions"]
-    check(cell in html, "the executions of a query", cell)
+    check(PROGRAM is not None, "chromium is not installed (scripts/packages.debian names it)")
+    b = Browser()
+    try:
+        b.open(page)
+        for figure in ("executions", "rows", "p95_ms"):
+            equal(b.ask("document.querySelectorAll('#%s rect.bar').length" % figure), len(out["samples"]), "bars of " + figure)
+        cells = b.ask("[...document.querySelectorAll('#queries tbody tr')].map(r => [...r.cells].map(c => c.textContent.trim()))")
+        equal([c[:4] for c in cells], [[os.path.basename(q["name"])] + [str(q[k]) for k in ("executions", "errors", "rows")] for q in out["queries"]],
+              "the table of queries")
+        equal(cells[0][7], "%.2f" % out["queries"][0]["p95_ms"], "the 95th percentile")
+        equal(b.ask("document.querySelectorAll('#samples tbody tr').length"), len(out["samples"]), "rows of samples")
+        equal(b.ask("document.querySelectorAll('#schedulers tbody tr').length"), len(out["schedulers"]), "rows of schedulers")
+        check("'<b>'" in b.ask("document.querySelector('#query-failures').textContent"), "the message as text")
+        equal(b.ask("document.scripts.length"), 0, "scripts")
+        for width in (1200, 420):
+            for scheme in ("light", "dark"):
+                b.look(width, scheme=scheme)
+                b.ask("document.querySelectorAll('details').forEach(d => d.open = true)")
+                equal(b.ask(LEGIBLE), [], "legible at %d, %s" % (width, scheme))
+    finally:
+        b.close()
 
 
 def test_wrong_usage(rack):
@@ -289,6 +406,7 @@ def test_wrong_usage(rack):
             ((path, "--loop", "0"), "--duration"),
             ((path, "--power-run", "--workers", "2"), "--power-run"),
             ((path, "--power-run", "--duration", "2"), "--power-run"),
+            ((path, "--rate", "1M"), "--rate"),
             ((path, "--run-id", "1"), "--run-id")):
         rack.fullrack("workload", *args, exit=2)
         check(message in rack.err, "%r: says what is wrong" % (args,), rack.err)

@@ -55,7 +55,7 @@ struct session_store {
     struct handle *handles;
     struct bulk_load *load;
     uint64_t number;
-    struct session_io closed; /* of handles that are closed */
+    struct session_io io; /* of all its handles, as taken so far */
 };
 
 /* ---- collations: L<row of the collation table> ---- */
@@ -139,28 +139,29 @@ bool session_store_open(struct session *s, struct session_store **out, struct sq
     return true;
 }
 
-static int64_t status(sqlite3 *h, int what)
+/* SQLite counts in an int: it is set back, so that a long session's does not run over. */
+static int64_t take_status(sqlite3 *h, int what)
 {
     int now = 0, high = 0;
 
-    sqlite3_db_status(h, what, &now, &high, 0);
+    sqlite3_db_status(h, what, &now, &high, 1);
     return now;
 }
 
-static void add_io(const struct handle *h, struct session_io *io)
+static void take_io(const struct handle *h, struct session_io *io)
 {
-    int64_t misses = status(h->h, SQLITE_DBSTATUS_CACHE_MISS);
+    int64_t misses = take_status(h->h, SQLITE_DBSTATUS_CACHE_MISS);
 
     io->reads += misses;
-    io->writes += status(h->h, SQLITE_DBSTATUS_CACHE_WRITE);
-    io->logical_reads += misses + status(h->h, SQLITE_DBSTATUS_CACHE_HIT);
+    io->writes += take_status(h->h, SQLITE_DBSTATUS_CACHE_WRITE);
+    io->logical_reads += misses + take_status(h->h, SQLITE_DBSTATUS_CACHE_HIT);
 }
 
-void session_store_io(const struct session_store *ss, struct session_io *io)
+void session_store_io(struct session_store *ss, struct session_io *io)
 {
-    *io = ss->closed;
     for (const struct handle *h = ss->handles; h != NULL; h = h->next)
-        add_io(h, io);
+        take_io(h, &ss->io);
+    *io = ss->io;
 }
 
 static void close_handles(struct session_store *ss)
@@ -170,7 +171,7 @@ static void close_handles(struct session_store *ss)
     bulk_load_free(&ss->load);
     for (struct handle *h = ss->handles; h != NULL; h = next) {
         next = h->next;
-        add_io(h, &ss->closed);
+        take_io(h, &ss->io);
         handle_close(h);
     }
     ss->handles = NULL;

@@ -192,7 +192,7 @@ void session_store_close(struct session_store **sp);
 struct session_io {
     int64_t reads, writes, logical_reads;
 };
-void session_store_io(const struct session_store *ss, struct session_io *io);
+void session_store_io(struct session_store *ss, struct session_io *io);
 /* sp_reset_connection and the end of a session: temporary tables go. */
 void session_store_reset(struct session_store *ss);
 /* This session's SQLite handle of db, opened at first use (then functions_register() and

@@ -282,7 +282,6 @@ static bool request_end(struct session *s, enum done_kind kind)
     end_doomed(s);
     s->ctx = NULL;
     s->columns_sent = false;
-    session_count_pages(s);
     session_touch(s, "AWAITING COMMAND");
     if (session_cancelled(s)) {
         s->done.set = false; /* the attention's own DONE ends the response */

@@ -107,8 +107,6 @@ void session_options_default(struct session_options *o);
 void session_touch(struct session *s, const char *command);
 /* The same of its text.  One that may hold a password is not shown. */
 void session_note_text(struct session *s, const char *sql, size_t bytes);
-/* Add what SQLite did since the last call to the session's counters. */
-void session_count_pages(struct session *s);
 
 /* ---- setopt.c ---- */
 bool setopt_run(struct exec_ctx *ctx, const struct set_option *items, size_t n);

@@ -225,31 +225,6 @@ uint64_t session_get_text(struct session *s, char *out, size_t bytes)
     return number;
 }
 
-/* Pages that SQLite read, found in its cache, wrote, since the last call; by handle. */
-void session_count_pages(struct session *s)
-{
-    int64_t hits = 0, misses = 0, writes = 0;
-
-    for (struct handle *h = session_next_handle(s, NULL); h != NULL;
-         h = session_next_handle(s, h)) {
-        static const int what[] = {SQLITE_DBSTATUS_CACHE_HIT, SQLITE_DBSTATUS_CACHE_MISS,
-                                   SQLITE_DBSTATUS_CACHE_WRITE};
-        int64_t *const sums[] = {&hits, &misses, &writes};
-
-        for (size_t i = 0; i < 3; i++) {
-            int now = 0, high = 0;
-
-            sqlite3_db_status(handle_sqlite(h), what[i], &now, &high, 1);
-            *sums[i] += now;
-        }
-    }
-    pthread_mutex_lock(&s->info_mutex);
-    s->info.reads += misses;
-    s->info.logical_reads += hits + misses;
-    s->info.writes += writes;
-    pthread_mutex_unlock(&s->info_mutex);
-}
-
 void session_get_info(struct session *s, struct session_info *out)
 {
     int64_t wait_ms = 0;
