@@ -119,17 +119,42 @@ static void print_server_waits(const json_t *document)
     fr_grid_print_text(GRID(wait_columns), waits, stdout);
 }
 
+static void print_compared(const json_t *document)
+{
+    const json_t *compared = json_object_get(document, "compared");
+
+    if (compared == NULL)
+        return;
+    printf("\ncompared with run %lld:\n",
+           (long long)fr_report_int(compared, "run_id", 0));
+    fr_grid_print_text(GRID(compared_columns), json_object_get(compared, "figures"),
+                       stdout);
+}
+
+/* What they have in common is their time alone. */
+static fr_status check_kinds(const json_t *document, const json_t *earlier,
+                             struct fr_err *err)
+{
+    bool is_workload = json_object_get(document, "workload") != NULL;
+
+    if (is_workload == (json_object_get(earlier, "workload") != NULL))
+        return FR_OK;
+    return fr_err_set(err, FR_EARG,
+                      "--compare: one of the two runs is a query workload, the other one "
+                      "of loads");
+}
+
 static void print_text(const json_t *document)
 {
     const json_t *run = json_object_get(document, "run");
     const json_t *totals = json_object_get(document, "totals");
     const json_t *why = json_object_get(document, "bottleneck");
-    const json_t *compared = json_object_get(document, "compared");
     int64_t skew = fr_report_int(run, "start_skew_ms", -1);
 
     if (json_object_get(document, "workload") != NULL) {
         workload_print(document, stdout);
         print_server_waits(document);
+        print_compared(document);
         return;
     }
     printf("run %lld: %s, %.1f s, %lld workers\n",
@@ -158,12 +183,7 @@ static void print_text(const json_t *document)
     print_tasks(document, "slowest", "slowest tasks");
     print_tasks(document, "failures", "failures");
     print_errors(document);
-    if (compared != NULL) {
-        printf("\ncompared with run %lld:\n",
-               (long long)fr_report_int(compared, "run_id", 0));
-        fr_grid_print_text(GRID(compared_columns), json_object_get(compared, "figures"),
-                           stdout);
-    }
+    print_compared(document);
 }
 
 static fr_status print_document(const struct fr_settings *s, json_t *document,
@@ -209,6 +229,8 @@ int command_report(struct fr_settings *s, struct fr_arguments *args, struct fr_e
         st = run_document(control, run_id, &document, err);
     if (st == FR_OK && s->compare_run > 0)
         st = run_document(control, s->compare_run, &earlier, err);
+    if (st == FR_OK && earlier != NULL)
+        st = check_kinds(document, earlier, err);
     if (st == FR_OK && earlier != NULL && fr_report_compare(document, earlier) != 0)
         st = fr_err_set(err, FR_ENOMEM, "no memory for a report");
     if (st == FR_OK)

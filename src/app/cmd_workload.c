@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/text_file.h"
+#include "config/workload.h"
 #include "control/workload.h"
 #include "db/statements.h"
 #include "rack/coordinator.h"
@@ -102,41 +103,6 @@ static void free_queries(struct workload *w)
     free(w->queries);
 }
 
-/* ---- options ---- */
-
-static fr_status check_power_run(struct fr_settings *s, struct fr_err *err)
-{
-    if (!s->power_run)
-        return FR_OK;
-    if (s->workers > 1 || s->loops == 0 || s->loops > 1 || s->duration_s > 0)
-        return fr_err_set(err, FR_EARG,
-                          "--power-run is one session, once through: not with more "
-                          "--workers, --loop or --duration");
-    s->workers = 1;
-    s->loops = 1;
-    return FR_OK;
-}
-
-static fr_status check_options(struct fr_settings *s, const struct fr_arguments *args,
-                               struct fr_err *err)
-{
-    if (s->run_id > 0 && (args->count > 0 || s->loops >= 0 || s->duration_s > 0 ||
-                          s->power_run || s->no_start))
-        return fr_err_set(err, FR_EARG,
-                          "--run-id joins a workload, whose queries and length are those "
-                          "it was begun with");
-    if (s->run_id == 0 && args->count == 0)
-        return fr_err_set(err, FR_EARG,
-                          "workload needs PATH... (try fullrack workload --help)");
-    if (s->rate > 0)
-        return fr_err_set(err, FR_EARG, "--rate is of loads, a workload has none");
-    if (s->loops < 0 && s->run_id == 0)
-        s->loops = s->duration_s > 0 ? 0 : 1;
-    if (s->loops == 0 && s->duration_s == 0)
-        return fr_err_set(err, FR_EARG, "--loop 0 goes on until --duration ends it");
-    return check_power_run(s, err);
-}
-
 /* ---- the run ---- */
 
 static fr_status take_scheduler(void *ctx, const struct fr_sql_row *row,
@@ -215,7 +181,7 @@ int command_workload(struct fr_settings *s, struct fr_arguments *args, struct fr
     struct fr_rack rack = {.settings = s, .queries = &queries};
     struct fr_result result = {0};
     int exit_status = 1;
-    fr_status st = check_options(s, args, err);
+    fr_status st = fr_workload_settle(s, args->count, err);
 
     /* the client that reads several results of a statement */
     s->load.engine = FR_ENGINE_BCP;

@@ -6,5 +6,6 @@ libfrclient_a_SOURCES += \
 	src/config/document.c src/config/document.h \
 	src/config/guards.c src/config/guards.h \
 	src/config/variables.c src/config/variables.h \
+	src/config/workload.c src/config/workload.h \
 	src/config/runfile.c src/config/runfile.h src/config/runfile_priv.h \
 	src/config/runfile_phase.c src/config/runfile_order.c

@@ -488,21 +488,36 @@ json_t *fr_report_document(const json_t *facts)
     return NULL;
 }
 
+struct compared_figure {
+    const char *part, *key;
+};
+
+static const struct compared_figure load_figures[] = {
+    {"run", "seconds"},          {"run", "rows_loaded"},
+    {"run", "rows_per_s"},       {"run", "bytes_per_s"},
+    {"run", "workers"},          {"run", "start_skew_ms"},
+    {"totals", "tasks"},         {"totals", "failed"},
+    {"totals", "retried"},       {"totals", "rows_rejected"},
+    {"totals", "client_cpu_ms"}, {"totals", "server_cpu_ms"}};
+
+static const struct compared_figure workload_figures[] = {
+    {"run", "seconds"},         {"run", "workers"},
+    {"workload", "executions"}, {"workload", "errors"},
+    {"workload", "rows"},       {"workload", "mean_ms"},
+    {"workload", "median_ms"},  {"workload", "p95_ms"},
+    {"workload", "max_ms"},     {"workload", "server_cpu_ms"},
+    {"run", "start_skew_ms"},   {"workload", "server_logical_reads"}};
+_Static_assert(sizeof load_figures == sizeof workload_figures, "one number of both");
+
 int fr_report_compare(json_t *document, const json_t *earlier)
 {
-    static const struct {
-        const char *part, *key;
-    } figures[] = {{"run", "seconds"},          {"run", "rows_loaded"},
-                   {"run", "rows_per_s"},       {"run", "bytes_per_s"},
-                   {"run", "workers"},          {"run", "start_skew_ms"},
-                   {"totals", "tasks"},         {"totals", "failed"},
-                   {"totals", "retried"},       {"totals", "rows_rejected"},
-                   {"totals", "client_cpu_ms"}, {"totals", "server_cpu_ms"}};
+    const struct compared_figure *figures =
+        json_object_get(document, "workload") != NULL ? workload_figures : load_figures;
     /* a replay takes the tasks along: of the earlier run its own figures are left */
     bool has_tasks = fr_report_int(json_object_get(earlier, "totals"), "tasks", 0) > 0;
     json_t *rows = json_array();
 
-    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
+    for (size_t i = 0; i < sizeof load_figures / sizeof load_figures[0]; i++) {
         const char *key = figures[i].key;
         const json_t *now = json_object_get(document, figures[i].part);
         const json_t *then = json_object_get(earlier, figures[i].part);

@@ -21,7 +21,8 @@ enum { FR_REPORT_POINTS = 120, FR_REPORT_SLOWEST = 20 };
  */
 json_t *fr_report_document(const json_t *facts);
 
-/* Add `compared`, the figures of both runs and their ratios, to a document. */
+/* Add `compared`, the figures of both runs and their ratios, to a document; both are of
+ * loads, or both of workloads. */
 int fr_report_compare(json_t *document, const json_t *earlier);
 
 /* Numbers of a report's objects; fallback where it is null or absent. */

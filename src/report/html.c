@@ -359,6 +359,7 @@ static void print_page(FILE *out, const json_t *document)
     print_head(out, document);
     if (json_object_get(document, "workload") != NULL) {
         html_queries(out, document);
+        print_compared(out, document);
         print_server(out, document);
     } else {
         print_loads(out, document);

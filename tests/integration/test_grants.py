@@ -88,6 +88,17 @@ def test_each_does_its_work_in_a_schema_of_its_own(r):
         r.drop_database("t")
 
 
+def test_workloads(r):
+    """The loader writes the workload down and runs it; others see what it did."""
+    prepare(r)
+    query = r.file("q.sql", "SELECT COUNT(*) FROM dbo.t")
+    as_role(r, "loader", "workload", query, "--workers", "2", "--loop", "3", "-q")
+    equal(r.sql("SELECT COUNT(*), COUNT(error) FROM dbo.workload_execution", "fullrack")[-1], (3, 0), "executions")
+    check("3 executions of 1 query" in as_role(r, "viewer", "report"), "the report of a viewer")
+    for role in ("operator", "viewer"):
+        refused(r, role, ["fullrack_loader is needed", "sp_"], "workload", query)
+
+
 def test_loads_without_a_queue(r):
     prepare(r)
     for engine in ("wire", "bcp"):

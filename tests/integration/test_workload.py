@@ -393,6 +393,22 @@ def test_html_report(rack):
         b.close()
 
 
+def test_compared_with_an_earlier_run(rack):
+    prepare(rack)
+    path = folder(rack, "compared", q__sql="SELECT * FROM dbo.t")
+    first, second = (rack.json("workload", path, "--loop", str(n)) for n in (4, 8))
+    report = rack.json("report", str(second["run_id"]), "--compare", str(first["run_id"]))
+    figures = {f["figure"]: (f["run"], f["earlier"], f["ratio"]) for f in report["compared"]["figures"]}
+    equal(figures["executions"], (8, 4, 2.0), "executions")
+    equal(figures["p95_ms"][:2], (second["p95_ms"], first["p95_ms"]), "95th percentiles")
+    text = rack.fullrack("report", str(second["run_id"]), "--compare", str(first["run_id"]))
+    check("compared with run %d" % first["run_id"] in text and "median_ms" in text, "as text", text)
+    rack.fullrack("run", "--workers", "1", "-q")
+    loads = control(rack, "SELECT MAX(run_id) FROM dbo.run")[0][0]
+    rack.fullrack("report", str(second["run_id"]), "--compare", str(loads), exit=2)
+    check("--compare" in rack.err, "runs of two kinds", rack.err)
+
+
 def test_wrong_usage(rack):
     prepare(rack)
     empty = folder(rack, "empty")

@@ -1,4 +1,5 @@
 /* Query workloads: percentiles, the sheet of a run, the lines of a script's errors. */
+#include "config/workload.h"
 #include "db/script.h"
 #include "report/query_sheet.h"
 #include "stats/tally.h"
@@ -8,6 +9,78 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+/* ---- options ---- */
+
+enum { MAX_WORDS = 8 };
+
+/* Options, and how many paths; what they come to, or what the error says. */
+static const struct {
+    const char *words[MAX_WORDS];
+    size_t paths;
+    const char *in_error; /* NULL: none */
+    int64_t loops, duration_s, workers;
+} options[] = {
+    {{NULL}, 1, NULL, 1, 0, 0},
+    {{"--loop", "7", "--workers", "3"}, 2, NULL, 7, 0, 3},
+    {{"--duration", "30"}, 1, NULL, 0, 30, 0},
+    {{"--duration", "30", "--loop", "0"}, 1, NULL, 0, 30, 0},
+    {{"--duration", "30", "--loop", "5"}, 1, NULL, 5, 30, 0},
+    {{"--power-run"}, 1, NULL, 1, 0, 1},
+    {{"--power-run", "--workers", "1", "--loop", "1"}, 1, NULL, 1, 0, 1},
+    {{"--run-id", "4", "--workers", "2"}, 0, NULL, -1, 0, 2},
+    {{NULL}, 0, "needs PATH", 0, 0, 0},
+    {{"--loop", "0"}, 1, "--duration", 0, 0, 0},
+    {{"--loop", "-1"}, 1, "not within", 0, 0, 0},
+    {{"--loop", "1.5"}, 1, "whole number", 0, 0, 0},
+    {{"--loop"}, 1, "N", 0, 0, 0},
+    {{"--duration", "0"}, 1, "not within", 0, 0, 0},
+    {{"--duration", "1m"}, 1, "whole number", 0, 0, 0},
+    {{"--power-run", "--workers", "2"}, 1, "--power-run", 0, 0, 0},
+    {{"--power-run", "--loop", "2"}, 1, "--power-run", 0, 0, 0},
+    {{"--power-run", "--duration", "9"}, 1, "--power-run", 0, 0, 0},
+    {{"--power-run", "--duration", "9", "--loop", "1"}, 1, "--power-run", 0, 0, 0},
+    {{"--run-id", "4"}, 1, "--run-id", 0, 0, 0},
+    {{"--run-id", "4", "--loop", "2"}, 0, "--run-id", 0, 0, 0},
+    {{"--run-id", "4", "--duration", "2"}, 0, "--run-id", 0, 0, 0},
+    {{"--run-id", "4", "--power-run"}, 0, "--run-id", 0, 0, 0},
+    {{"--run-id", "4", "--no-start"}, 0, "--run-id", 0, 0, 0},
+    {{"--rate", "1M"}, 1, "--rate", 0, 0, 0},
+    {{"--rows", "5"}, 1, "--rows", 0, 0, 0}, /* of another command */
+};
+
+START_TEST(test_options)
+{
+    const fr_groups groups = FR_GROUP_RUN | FR_GROUP_RACK | FR_GROUP_CLAIM |
+                             FR_GROUP_START | FR_GROUP_JOIN | FR_GROUP_WORKLOAD;
+    struct fr_settings s;
+    struct fr_arguments args = {0};
+    struct fr_err err = {.text = ""};
+    char copies[MAX_WORDS][32], *argv[MAX_WORDS];
+    int argc = 0;
+    fr_status st;
+
+    for (; argc < MAX_WORDS && options[_i].words[argc] != NULL; argc++) {
+        snprintf(copies[argc], sizeof copies[argc], "%s", options[_i].words[argc]);
+        argv[argc] = copies[argc];
+    }
+    fr_settings_init(&s);
+    st = fr_settings_parse(&s, groups, argc, argv, &args, &err);
+    if (st == FR_OK)
+        st = fr_workload_settle(&s, options[_i].paths, &err);
+    if (options[_i].in_error != NULL) {
+        ck_assert_msg(st == FR_EARG && strstr(err.text, options[_i].in_error) != NULL,
+                      "row %d: %s %s", _i, fr_status_name(st), err.text);
+    } else {
+        ck_assert_msg(st == FR_OK, "row %d: %s", _i, err.text);
+        ck_assert_int_eq(s.loops, options[_i].loops);
+        ck_assert_int_eq(s.duration_s, options[_i].duration_s);
+        ck_assert_int_eq(s.workers, options[_i].workers);
+    }
+    free(args.items);
+    fr_settings_free(&s);
+}
+END_TEST
 
 /* ---- percentiles ---- */
 
@@ -315,7 +388,11 @@ END_TEST
 static Suite *suite(void)
 {
     Suite *s = suite_create("workload");
-    TCase *tc = tcase_create("statistics");
+    TCase *tc = tcase_create("options");
+
+    tcase_add_loop_test(tc, test_options, 0, COUNT_OF(options));
+    suite_add_tcase(s, tc);
+    tc = tcase_create("statistics");
 
     tcase_add_loop_test(tc, test_percentile, 0, COUNT_OF(ranks));
     tcase_add_loop_test(tc, test_tally, 0, COUNT_OF(tallies));
