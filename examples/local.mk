@@ -12,3 +12,14 @@ STRESS = examples/query-stress
 TESTS += $(STRESS)/run-once
 EXTRA_DIST += $(STRESS)/run-once $(STRESS)/README.md $(STRESS)/queries/1_best_customers.sql $(STRESS)/queries/2_by_month.sql \
 	$(STRESS)/queries/3_large_orders.sql $(STRESS)/queries/4_one_customer.sql
+RECORD = examples/record-replay
+TESTS += $(RECORD)/run-once
+EXTRA_DIST += $(RECORD)/run-once $(RECORD)/README.md
+TESTS += $(NIGHTLY)/check-schedule
+EXTRA_DIST += $(NIGHTLY)/check-schedule $(NIGHTLY)/fullrack-nightly.service $(NIGHTLY)/fullrack-nightly.timer $(NIGHTLY)/fullrack-nightly.cron
+SLURM = examples/slurm
+TESTS += $(SLURM)/run-array
+EXTRA_DIST += $(SLURM)/run-array $(SLURM)/load.sbatch $(SLURM)/README.md
+KUBERNETES = examples/kubernetes
+TESTS += $(KUBERNETES)/run-job
+EXTRA_DIST += $(KUBERNETES)/run-job $(KUBERNETES)/job.yaml $(KUBERNETES)/README.md

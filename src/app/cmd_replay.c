@@ -314,6 +314,8 @@ static void print_target(const struct replay *r, const json_t *target)
     size_t groups = json_array_size(json_object_get(target, "filegroups"));
     const char *how = fr_report_text(target, "bring_in");
 
+    if (groups > r->set.files)
+        groups = r->set.files; /* the others got none */
     printf("%s", replay_layout_text((enum replay_layout)r->settings->layout));
     if (r->settings->layout != REPLAY_ONE)
         printf(": %" PRIu64 " partitions in %zu filegroup%s", r->set.files, groups,

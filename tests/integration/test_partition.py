@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 """fullrackd: partitioned tables, SWITCH of one partition, filegroups; as a server with partitions does it."""
-import os, threading, time
+import os, re, threading, time
 import pymssql
 from rack import check, equal, folders, main
 
+SQL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "sql")
 ROWS = 40000        # enough that a load stays in a segment
 COUNTS = "SELECT partition_number, rows FROM sys.partitions WHERE object_id = OBJECT_ID(N'%s') AND index_id < 2 ORDER BY partition_number"
 
@@ -408,6 +409,56 @@ def test_stage_partitions_wrong_range(r):
     three(r, column="a int NOT NULL")
     r.fullrack("load", "-q", "dbo.t", *files_of(r, (["1"], ["10"], ["20", "30"])), "--stage", "--stage-partitions")
     equal(counts(r), [1, 1, 2], "load does the same without a queue")
+
+
+# -- the scripts of sql/ -----------------------------------------------------------------------
+
+def script(r, name, exit=0, **values):
+    """A script as somebody runs it who has changed the values at its top."""
+    text = open(os.path.join(SQL, name)).read()
+    for variable, value in values.items():
+        text, n = re.subn(r"(?m)^(DECLARE @%s \S+ = ).*?;" % variable, lambda m: m.group(1) + value + ";", text)
+        equal(n, 1, "values of @%s in %s" % (variable, name))
+    return [line.split("\t") for line in r.fullrack("query", "@" + r.file(name, text), exit=exit).splitlines()[1:]]
+
+
+def test_scripts(r):
+    """96 files in 24 filegroups; LineItem over them, heaps loaded apart and switched in."""
+    fresh(r)
+    folders = [os.path.join(r.dir, "it's %d" % i) for i in (1, 2, 3)]
+    for folder in folders:
+        os.makedirs(folder, exist_ok=True)
+    given = "N'%s'" % ", ".join(folders).replace("'", "''")
+    for _ in range(2):
+        rows = script(r, "make_filegroups.sql", folders=given, size="N'8MB'")
+        equal([(n, f, mb) for n, f, mb in rows if n != "PRIMARY"], sorted(("rep_%d" % i, "4", "32") for i in range(1, 25)), "files of filegroups")
+    paths = [p for p, in r.sql("SELECT physical_name FROM sys.database_files WHERE file_id > 2 ORDER BY file_id")]
+    equal(paths, [folders[i % 3] + "/rep_file_%d.ndf" % (i + 1) for i in range(96)], "files, dealt out over the folders")
+    script(r, "make_filegroups.sql", exit=1, folders="N' , '")
+    check("at least one folder" in r.err, "no folder", r.err)
+    script(r, "make_lineitem.sql", exit=1, filegroups="N'nobody%'")
+    check("make_filegroups.sql" in r.err, "no filegroup", r.err)
+    script(r, "make_lineitem.sql", exit=1, first_keys="N'10,20'", streams="8")
+    check("fewer keys" in r.err, "too few keys", r.err)
+    script(r, "make_lineitem.sql", streams="8", first_keys="N'11, 21,31,41,51,61,71'")
+    row = "|1|1|1|1.00|1.00|0.00|0.00|N|O|1998-01-01|1998-01-02|1998-01-03|NONE|MAIL|c\n"
+    for i in range(1, 9):
+        path = r.file("l%d" % i, "".join("%d%s" % (key, row) for key in range(10 * i - 9, 10 * i + 1 - i % 3)))
+        r.fullrack("load", "-q", "dbo.lineitem_%d" % i, path, "-t", "|", "--format", "delimited")
+    r.fullrack("load", "-q", "dbo.lineitem_3", r.file("wrong", "31" + row), "-t", "|", "--format", "delimited", exit=1)
+    check("lineitem_3_range" in r.err, "a row of another heap", r.err)
+    script(r, "switch_lineitem.sql")
+    equal(counts(r, "dbo.lineitem"), [10 - i % 3 for i in range(1, 9)], "rows of the partitions")
+    equal(sum(sum(counts(r, "dbo.lineitem_%d" % i)) for i in range(1, 9)), 0, "rows of the heaps")
+    r.fullrack("load", "-q", "dbo.lineitem_1", r.file("again", "1" + row), "-t", "|", "--format", "delimited")
+    script(r, "switch_lineitem.sql", exit=1)
+    check("4904" in r.err, "a partition that is not empty", r.err)
+    fresh(r)
+    script(r, "make_filegroups.sql", folders=given, files="5", filegroups="2", prefix="N'x '")
+    script(r, "make_lineitem.sql", filegroups="N'x %'", heaps="0")
+    equal(len(counts(r, "dbo.lineitem")), 96, "even steps")
+    equal(r.sql("SELECT COUNT(*) FROM sys.tables"), [(1,)], "no heaps")
+    equal(r.sql("SELECT MIN(CONVERT(bigint, value)), MAX(CONVERT(bigint, value)) FROM sys.partition_range_values"), [(6250001, 593750001)], "boundaries")
 
 
 # -- large loads, restarts, crashes ----------------------------------------------------------
