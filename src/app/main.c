@@ -1,6 +1,7 @@
 #include "app/command.h"
 #include "app/manual.h"
 #include "base/log.h"
+#include "base/secret.h"
 #include "base/text_file.h"
 #include "config/nearest.h"
 
@@ -130,6 +131,7 @@ int main(int argc, char **argv)
 
     fr_log_hold_standard_streams();
     fr_log_init("fullrack", FR_LOG_WARN);
+    fr_secret_protect_process();
     if (strcmp(program, "spawnmany") == 0)
         return run_command(command_find("spawnmany"), argc - 1, argv + 1);
     if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||

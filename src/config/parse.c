@@ -26,7 +26,7 @@ static fr_status parse_environment(struct fr_settings *s, fr_groups groups,
     for (size_t i = 0; i < option_count; i++) {
         const struct option_spec *o = &option_table[i];
         char name[MAX_ENV_NAME_BYTES];
-        const char *value;
+        char *value;
         fr_status st;
 
         if ((o->group & groups) == 0)
@@ -40,6 +40,11 @@ static fr_status parse_environment(struct fr_settings *s, fr_groups groups,
         st = option_refuse_consent(o, name, err);
         if (st == FR_OK)
             st = option_set(s, o, value, name, err);
+        if (o->kind == OPTION_PASSWORD) {
+            /* others may read a process's environment, and its workers inherit it */
+            explicit_bzero(value, strlen(value));
+            unsetenv(name);
+        }
         if (st != FR_OK)
             return st;
         s->given[i] = true;

@@ -35,6 +35,7 @@ INTEGRATION_TESTS = \
 	tests/integration/test_report.py \
 	tests/integration/test_runfile.py \
 	tests/integration/test_scale.py \
+	tests/integration/test_secrets.py \
 	tests/integration/test_security.py \
 	tests/integration/test_segments.py \
 	tests/integration/test_shapes.py \
