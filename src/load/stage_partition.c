@@ -42,12 +42,35 @@ static bool write_constant(struct fr_buf *sql, const char *quote, const char *te
     return fr_buf_add_byte(sql, '\'');
 }
 
-/* " AND [c] >= 10" */
-static bool write_bound(struct fr_buf *sql, const char *column, const char *op,
-                        const char *quote, const char *text)
+/* The range of one partition. */
+struct range {
+    const char *column, *quote; /* quoted name; what is around a constant */
+    bool not_null;              /* has to be said */
+    const char *low_op, *low, *high_op, *high; /* NULL: no boundary there */
+};
+
+/* "[c] IS NOT NULL AND [c] >= 10 AND [c] < 20", and nothing that proves nothing: the
+ * server has to see a range. */
+static bool write_range(struct fr_buf *sql, const struct range *r)
 {
-    return text == NULL || (fr_buf_printf(sql, " AND %s %s ", column, op) &&
-                            write_constant(sql, quote, text));
+    const char *and = "";
+    bool fits = true;
+
+    if (!r->not_null && r->low == NULL && r->high == NULL)
+        return fr_buf_add_str(sql, "1 = 1"); /* the only partition */
+    if (r->not_null) {
+        fits = fr_buf_printf(sql, "%s IS NOT NULL", r->column);
+        and = " AND ";
+    }
+    if (fits && r->low != NULL) {
+        fits = fr_buf_printf(sql, "%s%s %s ", and, r->column, r->low_op) &&
+               write_constant(sql, r->quote, r->low);
+        and = " AND ";
+    }
+    if (fits && r->high != NULL)
+        fits = fr_buf_printf(sql, "%s%s %s ", and, r->column, r->high_op) &&
+               write_constant(sql, r->quote, r->high);
+    return fits;
 }
 
 /* The load's id, without its hyphens: constraints of a schema have names of their own. */
@@ -67,6 +90,7 @@ fr_status stage_partition_write(struct fr_sql *s, const struct fr_table *stage,
     struct fr_sql_one one = {0};
     char column[2 * FR_NAME_MAX_BYTES + 3];
     const char *quote, *own = own_part(stage);
+    struct range range;
     bool right, nullable;
     fr_status st = fr_sql_run_params(s, fr_stmt_stage_partition, params, 2,
                                      fr_sql_take_one, &one, err);
@@ -88,15 +112,18 @@ fr_status stage_partition_write(struct fr_sql *s, const struct fr_table *stage,
     right = fr_sql_one_i64(&one, P_RIGHT, 0) != 0;
     nullable = fr_sql_one_i64(&one, P_NULLABLE, 1) != 0;
     /* NULL is less than any value */
+    range = (struct range){.column = column,
+                           .quote = quote,
+                           .not_null = nullable && number > 1,
+                           .low_op = right ? ">=" : ">",
+                           .low = one.values[P_LOW],
+                           .high_op = right ? "<" : "<=",
+                           .high = one.values[P_HIGH]};
     if (!fr_name_quote(one.values[P_COLUMN], column, sizeof column) ||
         !fr_name_quote(one.values[P_PLACE], place, 2 * FR_NAME_MAX_BYTES + 3) ||
-        !fr_buf_printf(sql, ",\nCONSTRAINT [" PREFIX "%" PRId64 "_%.*s] CHECK (%s%s",
-                       number, (int)strcspn(own, "]"), own,
-                       nullable && number > 1 ? column : "1 = 1",
-                       nullable && number > 1 ? " IS NOT NULL" : "") ||
-        !write_bound(sql, column, right ? ">=" : ">", quote, one.values[P_LOW]) ||
-        !write_bound(sql, column, right ? "<" : "<=", quote, one.values[P_HIGH]) ||
-        !fr_buf_add_str(sql, ")"))
+        !fr_buf_printf(sql, ",\nCONSTRAINT [" PREFIX "%" PRId64 "_%.*s] CHECK (", number,
+                       (int)strcspn(own, "]"), own) ||
+        !write_range(sql, &range) || !fr_buf_add_str(sql, ")"))
         return fr_err_set(err, FR_ENOMEM, "the stage table of %s needs too long a text",
                           stage->display);
     return FR_OK;

@@ -57,6 +57,14 @@ def test_boundaries(r):
         equal(r.sql("SELECT $partition.PF(NULL), $PARTITION.pf('20'), t.$PARTITION.pf(20)"),
               [(1, 3, 3)] if kind == "RIGHT" else [(1, 2, 2)], "of values")
         equal(r.sql("SELECT COUNT(*) FROM dbo.t WHERE $PARTITION.pf(a) = 2"), [(2,)], "rows of one partition")
+    equal(r.sql("SELECT t.$PARTITION.pf(20)", "master"), [(2,)], "from another database")
+    equal(r.sql("SELECT p, COUNT(*) FROM (SELECT t.$PARTITION.pf(a) AS p FROM t.dbo.t) AS d GROUP BY p ORDER BY p", "master"),
+          [(1, 4), (2, 2), (3, 2)], "with its table")
+    r.sql("DROP VIEW IF EXISTS dbo.by_partition")
+    r.sql("CREATE VIEW dbo.by_partition AS SELECT a, $PARTITION.pf(a) AS p FROM dbo.t")
+    equal(r.sql("DECLARE @p int = $PARTITION.pf(10); SELECT COUNT(*) FROM dbo.by_partition WHERE p = @p"), [(4,)], "in a view, in a variable")
+    r.sql("DROP VIEW dbo.by_partition")
+    refused(r, 174, "SELECT $PARTITION.pf(1, 2)")
     refused(r, 208, "SELECT $PARTITION.nothing(1)")
     refused(r, 245, "SELECT $PARTITION.pf('x')")
 
@@ -123,6 +131,9 @@ def test_definitions_are_checked(r):
     refused(r, 7706, "DROP PARTITION FUNCTION pf")
     refused(r, 3701, "DROP PARTITION FUNCTION nothing")
     refused(r, 5074, "ALTER TABLE dbo.t DROP COLUMN a")
+    refused(r, 5074, "ALTER TABLE dbo.t ALTER COLUMN a bigint NULL")
+    r.sql("ALTER TABLE dbo.t ALTER COLUMN a int NOT NULL")
+    refused(r, 40517, "CREATE TABLE dbo.x (a int CHECK ($PARTITION.pf(a) = 1))")
     equal(r.sql("SELECT COUNT(*) FROM sys.tables"), [(1,)], "nothing was made")
     r.sql("DROP TABLE dbo.t")
     r.sql("DROP PARTITION SCHEME ps")

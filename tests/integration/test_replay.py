@@ -147,6 +147,10 @@ def test_partitioned_and_heaps(r):
         equal(r.sql("SELECT object_id FROM sys.tables WHERE name = N'fullrack_replay'"), made, "the same table")
         equal(r.sql(COUNTS), [(i + 1, n) for i, n in enumerate(rows)], "rows after the second call")
         equal(r.sql("SELECT COUNT(*) FROM sys.tables WHERE name LIKE 'fullrack[_]stage%'"), [(0,)], "no heap is left over")
+        r.fullrack("reset", "-q", "--all")
+        r.fullrack("run", "-q", "--workers", "4")
+        equal((r.sql(COUNTS), [t[0] for t in queue(r)]), ([(i + 1, n) for i, n in enumerate(rows)], queued), "reset and run are a replay, too")
+        r.fullrack("verify", "-q")
         r.sql("DELETE FROM dbo.work_queue", "fullrack")
 
 

@@ -317,6 +317,8 @@ static bool alter_column(struct ddl *d, const struct cat_table *t,
         return false;
     if (type_is_string(type.id) && def->type.collation == NULL)
         type.collation = database_collation(handle_database(d->b->h));
+    if (t->partition_column == c && !type_equal(&c->type, &type))
+        return sqlerr_set(d->b->e, 5074, "object", t->space->name, "column", c->name);
     nullable = !def->not_null && !c->identity;
     if (!nullable && c->nullable && !no_nulls(d, t, c))
         return false;

@@ -294,6 +294,7 @@ static bool bind_partition(struct binder *b, struct bscope *sc, const struct fun
     struct handle *h;
     const struct catalog *cat;
     const char *schema;
+    char alias[16];
 
     if (!bind_database(b, &f->name, &db))
         return false;
@@ -308,7 +309,9 @@ static bool bind_partition(struct binder *b, struct bscope *sc, const struct fun
         return sqlerr_set(b->e, 174, f->name.object, 1);
     if (b->stored || b->no_once)
         return bind_unsupported(b, "$PARTITION in a constraint, default or index");
-    schema = h == b->h ? "main" : bind_text(b, "d%d", (int)database_id(db));
+    if (h != b->h && !handle_attach(b->h, db, alias, b->e))
+        return false;
+    schema = h == b->h ? "main" : bind_text(b, "%s", alias);
     if (schema == NULL || !bind_expr(b, sc, f->args[0], out) ||
         !bind_convert(b, out, &pf->type))
         return false;
