@@ -104,6 +104,18 @@ def test_did_you_mean(_):
     check("there is no command xyzzy (try fullrack --help)" in p.stderr, "nothing is near", p.stderr)
 
 
+def test_versions(_):
+    """Each package that is asked for stands among the versions that it was tried with, and no other."""
+    root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+    asked = [line.split("#")[0].strip() for line in open(os.path.join(root, "scripts/packages.debian"))]
+    listed = re.findall(r"^\| ([a-z0-9.+-]+) \| .*\d", open(os.path.join(root, "docs/versions.md")).read(), re.M)
+    equal(listed, [p for p in asked if p], "packages")
+    for package in ("antlr4ts-sql", "antlr4ts", "tedious"):
+        version = next(m[1] for folder in ("clients", "sqlgrammar")
+                       for m in [re.search(r'"%s": "([^"]+)"' % package, open(os.path.join(root, "tests", folder, "package.json")).read())] if m)
+        check("%s %s" % (package, version) in open(os.path.join(root, "docs/versions.md")).read(), "version of " + package, version)
+
+
 if __name__ == "__main__":
     tests = [t for t in tests_of(sys.modules[__name__]) if len(sys.argv) < 2 or sys.argv[1] in t.__name__]
     for test in tests:
