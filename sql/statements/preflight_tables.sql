@@ -9,6 +9,6 @@ LEFT JOIN dbo.work_group AS g ON g.group_id = q.group_id
 LEFT JOIN (SELECT DISTINCT job_id, target_table FROM dbo.work_group WHERE role = 'before' AND state IN ('waiting', 'open')) AS b
     ON b.job_id = g.job_id AND b.target_table = g.target_table
 LEFT JOIN dbo.table_limit AS l ON l.limit_id = q.limit_id
-WHERE q.target_server = @server AND q.state IN ('ready', 'waiting') AND q.kind = 'load'
+WHERE q.target_server = @server AND q.state IN ('ready', 'waiting') AND q.kind IN ('load', 'bulk_insert')
 GROUP BY q.target_database, q.target_table, q.options
 ORDER BY MIN(q.task_id);

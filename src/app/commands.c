@@ -13,9 +13,11 @@ enum {
 const struct command commands[] = {
     {"add", "TABLE FILE... | --from FILE", "queue one task per file, or a run file",
      "  fullrack add -S db1 -U etl -d sales dbo.lineitem '/data/lineitem.*.tbl' -t '|'\n"
+     "  fullrack add dbo.t '/data/*.csv' --server-side --server-path 'D:\\in'\n"
      "  fullrack add --from nightly.json\n",
-     CONTROL | FR_GROUP_LOAD | FR_GROUP_QUEUE | FR_GROUP_SPLIT | FR_GROUP_ADD_FROM, 0,
-     SIZE_MAX, command_add},
+     CONTROL | FR_GROUP_LOAD | FR_GROUP_QUEUE | FR_GROUP_SPLIT | FR_GROUP_ADD_FROM |
+         FR_GROUP_SERVER_SIDE,
+     0, SIZE_MAX, command_add},
     {"backup", "DATABASE...", "back databases up in stripes, or find the fastest way to",
      "  fullrack backup sales --to /b1 --to /b2=2 --stripes 6 --verify -S db1 -U etl\n"
      "  fullrack backup sales --to /b1 --to /b2 --sweep -S db1 -U etl\n"

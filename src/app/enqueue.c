@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/task_kind.h"
+#include "load/bulk_insert.h"
 #include "load/plan.h"
 #include "load/reject.h"
 #include "load/sniff.h"
@@ -103,6 +104,26 @@ void enqueue_free(struct enqueue *e)
     memset(e, 0, sizeof *e);
 }
 
+static fr_status check_server_side(const struct enqueue *e, struct fr_err *err)
+{
+    const struct fr_settings *s = e->settings;
+
+    if (!s->load.server_side &&
+        (s->load.server_path != NULL || s->load.rows_expected >= 0))
+        return fr_err_set(err, FR_EARG, "--%s goes with --server-side",
+                          s->load.server_path != NULL ? "server-path" : "rows-expected");
+    if (!s->load.server_side)
+        return FR_OK;
+    if (s->split != NULL)
+        return fr_err_set(
+            err, FR_EARG,
+            "--server-side does not go with --split: the server reads whole "
+            "files");
+    if (s->load.rows_expected >= 0 && e->files->count > 1)
+        return fr_err_set(err, FR_EARG, "--rows-expected is said of one file at a time");
+    return fr_bulk_insert_check(&s->load, err);
+}
+
 fr_status enqueue_check_sources(const struct enqueue *e, struct fr_err *err)
 {
     const struct fr_settings *s = e->settings;
@@ -111,7 +132,9 @@ fr_status enqueue_check_sources(const struct enqueue *e, struct fr_err *err)
     if (s->load.truncate && s->load.ledger_choice != 0)
         return fr_err_set(err, FR_EARG,
                           "--truncate needs the ledger: not with --ledger off");
-    st = cut_check_reject_table(s, err);
+    st = check_server_side(e, err);
+    if (st == FR_OK)
+        st = cut_check_reject_table(s, err);
     if (st == FR_OK)
         st = stage_check_options(&s->load, err);
     for (size_t i = 0; st == FR_OK && i < e->files->count; i++) {
@@ -227,7 +250,7 @@ static char *options_text(const struct enqueue *e, const struct fr_rack_part *pa
 
     if (part != NULL)
         with.load = *part->options;
-    o = fr_settings_to_json(&with, FR_GROUP_LOAD);
+    o = fr_settings_to_json(&with, FR_GROUP_LOAD | FR_GROUP_SERVER_SIDE);
     if (o != NULL) {
         make_absolute(o, "error-file", s->load.error_file);
         make_absolute(o, "format-file", s->load.format_file);
@@ -289,6 +312,7 @@ fr_status enqueue_make_tasks(struct enqueue *e, const struct look *l, struct fr_
         if (e->options[i] == NULL)
             return fr_err_set(err, FR_ENOMEM, "no memory for the tasks");
         e->tasks[i] = (struct fr_new_task){
+            .kind = s->load.server_side ? FR_KIND_BULK_INSERT : FR_KIND_LOAD,
             .source = part->path,
             .server = s->server,
             .database = l->database,
@@ -334,7 +358,7 @@ void enqueue_result(const struct enqueue *e, const struct fr_added_task *got,
         json_array_append_new(
             added,
             json_pack("{s:I, s:s, s:s, s:I, s:o, s:s, s:s?, s:O?}", "task_id",
-                      (json_int_t)got[i].task_id, "kind", FR_KIND_LOAD, "source",
+                      (json_int_t)got[i].task_id, "kind", e->tasks[i].kind, "source",
                       part->path, "range_start", (json_int_t)part->range_start,
                       "range_end",
                       part->range_end < 0 ? json_null() : json_integer(part->range_end),

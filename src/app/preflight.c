@@ -337,9 +337,9 @@ static fr_status take_target(void *ctx, const struct fr_sql_row *row, struct fr_
     if (t->table == NULL)
         return fr_err_set(err, FR_ENOMEM, "no memory for the tables of the queue");
     /* options that are no longer understood are their tasks' to refuse */
-    st = fr_settings_from_text(&t->settings, FR_GROUP_LOAD | FR_GROUP_TASK,
-                               row->values[2] == NULL ? "" : row->values[2],
-                               "task options", err);
+    st = fr_settings_from_text(
+        &t->settings, FR_GROUP_LOAD | FR_GROUP_TASK | FR_GROUP_SERVER_SIDE,
+        row->values[2] == NULL ? "" : row->values[2], "task options", err);
     if (st == FR_ENOMEM)
         return st;
     fr_err_clear(err);

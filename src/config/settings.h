@@ -168,6 +168,7 @@ typedef uint64_t fr_groups;
 #define FR_GROUP_SNAPSHOT FR_GROUP(28) /* vfs, waits, latches, schedulers */
 #define FR_GROUP_TOP FR_GROUP(29)      /* waits, latches */
 #define FR_GROUP_WORKLOAD FR_GROUP(30)
+#define FR_GROUP_SERVER_SIDE FR_GROUP(31) /* add: tasks of kind bulk_insert */
 
 struct fr_arguments {
     char **items; /* positional, borrowed from argv */

@@ -32,6 +32,7 @@ libfrclient_a_SOURCES += \
 	src/load/ledger.c src/load/ledger.h src/load/ledger_priv.h \
 	src/load/stage.c src/load/stage_bring.c src/load/stage.h \
 	src/load/stage_partition.c src/load/stage_partition.h \
+	src/load/bulk_insert.c src/load/bulk_insert_options.c src/load/bulk_insert.h \
 	src/load/undo.c src/load/undo.h \
 	src/load/check.c src/load/check.h \
 	src/load/suggest.c src/load/suggest.h src/load/shape.c \

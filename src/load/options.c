@@ -8,6 +8,7 @@ void fr_load_options_init(struct fr_load_options *o)
     memset(o, 0, sizeof *o);
     o->header = FR_HEADER_UNSET;
     o->first_row = 1;
+    o->rows_expected = -1;
     o->batch_rows = FR_BATCH_ROWS_AUTO;
     o->trailing_blanks = FR_BLANKS_UNSET;
     o->max_field_bytes = UINT64_C(64) << 20;
@@ -37,6 +38,7 @@ void fr_load_options_free(struct fr_load_options *o)
     free(o->hint);
     free(o->ledger_table);
     free(o->range_mark);
+    free(o->server_path);
     free(o->stage_group);
     list_free(&o->nulls);
     list_free(&o->date_formats);
@@ -55,8 +57,9 @@ bool fr_load_options_cost_same(const struct fr_load_options *a,
            a->no_check == b->no_check && a->batch_rows == b->batch_rows &&
            a->max_errors == b->max_errors && a->engine == b->engine &&
            a->ledger_choice == b->ledger_choice && a->truncate == b->truncate &&
-           same_text(a->hint, b->hint) && same_text(a->ledger_table, b->ledger_table) &&
-           a->stage == b->stage && a->stage_partitions == b->stage_partitions &&
+           a->server_side == b->server_side && same_text(a->hint, b->hint) &&
+           same_text(a->ledger_table, b->ledger_table) && a->stage == b->stage &&
+           a->stage_partitions == b->stage_partitions &&
            same_text(a->reject_table, b->reject_table) &&
            same_text(a->load_id_column, b->load_id_column) &&
            same_text(a->error_file, b->error_file) && same_text(a->columns, b->columns) &&

@@ -82,6 +82,9 @@ struct fr_load_options {
     int64_t stage_partition; /* of one task: that number; 0 = none */
     char *range_mark; /* of a range: the file as it was when it was cut; NULL = whole */
     uint64_t max_field_bytes;
+    bool server_side;      /* the server reads the file: bulk_insert.h */
+    char *server_path;     /* the folder where it lies there; NULL = the same path */
+    int64_t rows_expected; /* -1 = not said */
 };
 
 void fr_load_options_init(struct fr_load_options *o); /* the defaults */

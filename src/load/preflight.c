@@ -452,6 +452,7 @@ static const struct rule {
     {"no_insert_right", FR_FINDING_ERROR, preflight_find_no_insert, false},
     {"no_select_right", FR_FINDING_ERROR, preflight_find_no_select, false},
     {"no_alter_right", FR_FINDING_ERROR, preflight_find_no_alter, false},
+    {"no_bulk_right", FR_FINDING_ERROR, preflight_find_no_bulk, true},
     {"no_ledger_right", FR_FINDING_ERROR, preflight_find_no_ledger, false},
     {"no_stage_right", FR_FINDING_ERROR, preflight_find_no_stage, false},
     {"no_reject_table_right", FR_FINDING_ERROR, preflight_find_no_rejects, false},

@@ -43,6 +43,7 @@ struct fr_facts {
     int64_t rejects_exist, may_select_rejects, may_insert_rejects;   /* --reject-table */
     int64_t reject_object, reject_columns; /* columns: of those that it needs */
     int64_t may_alter_table_schema, may_select_table_schema, may_insert_table_schema;
+    int64_t may_bulk_server, may_bulk_database; /* --server-side */
     int64_t may_create_table, may_alter_schema; /* to make the ledger */
     int64_t may_select_schema, may_insert_schema, may_update_schema; /* and use it */
 };

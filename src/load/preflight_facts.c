@@ -59,6 +59,8 @@ static const struct fact {
     NUMBER(may_alter_table_schema),
     NUMBER(may_select_table_schema),
     NUMBER(may_insert_table_schema),
+    NUMBER(may_bulk_server),
+    NUMBER(may_bulk_database),
     NUMBER(may_create_table),
     NUMBER(may_alter_schema),
     NUMBER(may_select_schema),

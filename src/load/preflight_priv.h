@@ -29,6 +29,7 @@ static inline bool preflight_has_triggers(preflight p)
 bool preflight_find_no_insert(preflight p, struct fr_finding *f);
 bool preflight_find_no_select(preflight p, struct fr_finding *f);
 bool preflight_find_no_alter(preflight p, struct fr_finding *f);
+bool preflight_find_no_bulk(preflight p, struct fr_finding *f);
 bool preflight_find_no_ledger(preflight p, struct fr_finding *f);
 bool preflight_find_no_stage(preflight p, struct fr_finding *f);
 bool preflight_find_no_rejects(preflight p, struct fr_finding *f);

@@ -55,6 +55,22 @@ bool preflight_find_no_alter(preflight p, struct fr_finding *f)
     return true;
 }
 
+/* The server's right, or, where it knows that one, the database's. */
+bool preflight_find_no_bulk(preflight p, struct fr_finding *f)
+{
+    if (!p->options->server_side || p->facts->may_bulk_server != 0 ||
+        p->facts->may_bulk_database == 1)
+        return false;
+    preflight_say(f->message,
+                  "the login %s may not have the server read files (BULK INSERT)",
+                  p->facts->login_name);
+    preflight_say(f->cure,
+                  "ALTER SERVER ROLE bulkadmin ADD MEMBER %s, or GRANT ADMINISTER BULK "
+                  "OPERATIONS to it (docs/permissions.md)",
+                  p->facts->login_name);
+    return true;
+}
+
 bool preflight_find_no_ledger(preflight p, struct fr_finding *f)
 {
     const struct fr_facts *k = p->facts;

@@ -8,7 +8,7 @@ libfrclient_a_SOURCES += \
 	src/rack/task.c \
 	src/rack/phase.c \
 	src/rack/query.c \
-	src/rack/backup.c src/rack/bring.c
+	src/rack/backup.c src/rack/bring.c src/rack/bulk_insert.c
 libfrclient_a_SOURCES += \
 	src/rack/result.c src/rack/result.h \
 	src/rack/view.c src/rack/view.h src/rack/picture.c src/rack/picture.h \

@@ -464,6 +464,7 @@ static const struct {
     fr_status (*run)(struct worker *w, const struct fr_task *task,
                      struct fr_load_result *r, struct fr_err *err);
 } runners[] = {
+    {FR_KIND_BULK_INSERT, worker_bulk_insert},
     {FR_KIND_QUERY, worker_run_phase},
     {FR_KIND_BACKUP, worker_run_backup},
     {FR_KIND_BRING_IN, worker_bring_in},

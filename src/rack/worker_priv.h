@@ -124,6 +124,9 @@ fr_status worker_run_apart(struct worker *w, const struct fr_task *task,
 /* bring.c: bring the rows of a staged group into their table. */
 fr_status worker_bring_in(struct worker *w, const struct fr_task *task,
                           struct fr_load_result *r, struct fr_err *err);
+/* bulk_insert.c: let the server read the file itself. */
+fr_status worker_bulk_insert(struct worker *w, const struct fr_task *task,
+                             struct fr_load_result *r, struct fr_err *err);
 /* A task handed over by the coordinator, as the queue would give it. */
 fr_status worker_task_from_json(const json_t *message, struct fr_task *out,
                                 struct fr_err *err);

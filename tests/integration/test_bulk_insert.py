@@ -247,7 +247,189 @@ def test_rights(r):
     r.sql("GRANT ADMINISTER DATABASE BULK OPERATIONS TO loader")
     attempt(0)
     equal(len(rows(r)), 2, "rows of those that might")
-    r.sql("DROP USER loader; DROP LOGIN loader")
+
+
+# -- tasks of kind bulk_insert
+
+def queue(r, content, *options, name="task.txt", add_exit=0, run_exit=0, **more):
+    """A fresh queue with one task; what `run` says of it."""
+    r.fresh_control()
+    path = content if isinstance(content, str) and content.startswith("/") else data(name, content)
+    r.fullrack("add", "dbo.t", path, "--server-side", *options, "-q", exit=add_exit)
+    if add_exit:
+        return r.err
+    return r.json("run", "--workers", "1", "--pin", "off", exit=run_exit, **more)["tasks"][0]
+
+
+def test_task_equals_a_load(r):
+    cases = [("types", "".join("\t".join(row) + "\n" for row in TYPED).encode(), ("--format", "bcp"), ALL_TYPES)]
+    words = [["1", "a,b", 'q"q'], ["2", "", "\u00e9"], ["3", "x", ""]]
+    quoted = "\r\n".join(",".join('"%s"' % v.replace('"', '""') if v else "" for v in row) for row in words) + "\r\n"
+    plain = "".join("|".join(row) + "\n" for row in words)
+    cases += [("csv", quoted.encode(), ("--format", "csv"), PLAIN), ("csv with a header", ("id,v,n\r\n" + quoted).encode(), ("--format", "csv", "--header", "skip"), PLAIN),
+              ("auto", ("id,v,n\n" + quoted.replace("\r", "")).encode(), (), PLAIN),
+              ("delimited", plain.encode(), ("--format", "delimited", "-t", "|"), PLAIN), ("CRLF", plain.replace("\n", "\r\n").encode(), ("--format", "bcp", "-t", "|"), PLAIN),
+              ("utf-16", plain.encode("utf-16"), ("--format", "delimited", "-t", "|", "-C", "UTF-16"), PLAIN),
+              ("cp1252", plain.encode("cp1252"), ("--format", "delimited", "-t", "|", "-C", "CP1252"), PLAIN),
+              ("hex", plain.replace("|", "\x01").encode(), ("--format", "delimited", "-t", "0x01", "-r", "\\n"), PLAIN),
+              ("rows", plain.encode(), ("--format", "delimited", "-t", "|", "-F", "2", "-L", "3"), PLAIN),
+              ("other quotes", b"1,'a,b','it''s'\n", ("--format", "csv", "--quote", "'"), PLAIN)]
+    for what, content, options, ddl in cases:
+        r.fresh(ddl)
+        path = data("it's.txt", content)
+        r.fullrack("load", "-q", "dbo.t", path, *options)
+        want = as_text(r)
+        r.fresh(ddl)
+        task = queue(r, path, *options)
+        equal(as_text(r), want, what)
+        equal((task["kind"], task["state"], task["rows"]), ("bulk_insert", "done", len(want.splitlines()) - 1 if "\n3" in want or "," in want else 0), what)
+        check("were counted" in task["messages"], "counted", task)
+    equal(r.json("verify")["differences"], [], "ledger, queue and table agree")
+
+
+def test_task_options_are_refused(r):
+    r.fresh(PLAIN)
+    for options, word in ((("--escape", "\\"), "doubled quotes"), (("--date-format", "v=%Y"), "dates"), (("--trim",), "stand"), (("--null", "NULL"), "NULL"),
+                          (("--columns", "id,v,n"), "every column"), (("-C", "Shift-JIS"), "code pages"), (("-m", "5"), "counting"), (("-e", "x"), "error-file"),
+                          (("--split", "2"), "whole files"), (("--stage",), "stage"), (("--ledger", "off"), "twice"),
+                          (("--format", "native"), "csv"), (("--rows-expected", "5", "--split", "2"), "split")):
+        check(word in queue(r, "1\ta\tb\n", *options, add_exit=2), "%r in the message of %r" % (word, options), r.err)
+    r.fullrack("add", "dbo.t", data("a.txt", "1\ta\tb\n"), "--server-path", "/x", exit=2)
+    check("--server-side" in r.err, "what it goes with", r.err)
+    check("in their order" in queue(r, "n,v,id\na,b,1\n", "--format", "csv", "--header", "match", "--unchecked", run_exit=2)["error"], "another order")
+    for content, word in ((b"\x1f\x8b\x08\0\0\0\0\0\0\3", "packed"), ("1\ta\tb\n2\ta\n", "row 2 has 2 fields"), ("1\ta\tb\r\n2\ta\tb\n", "CRLF"), ("1\ta\tb\n\n2\ta\tb\n", "row 2")):
+        task = queue(r, content, "--format", "delimited", "--unchecked", run_exit=2 if word == "packed" else 1)
+        check(word in task["error"], "%r in the task's error" % word, task["error"])
+    equal(rows(r), [], "nothing was sent")
+
+
+def test_task_counts(r):
+    r.fresh(PLAIN)
+    good = "1\ta\tb\n2\ta\tb\n"
+    options = ("--format", "delimited")
+    # the server's file is another than the one that is seen here
+    os.makedirs(os.path.join(FOLDER, "theirs"), exist_ok=True)
+    data("theirs/c.txt", good + "3\ta\tb\n")
+    task = queue(r, good, *options, "--server-path", FOLDER + "/theirs", name="c.txt", run_exit=1)
+    check("loaded 3 rows" in task["error"] and "holds 2" in task["error"], "both figures", task["error"])
+    equal(rows(r), [], "rolled back")
+    gone = os.path.join(OUTSIDE, "c.txt")
+    unseen = (*options, "-r", "0x0a", "--server-path", FOLDER + "/theirs", "--unchecked")
+    task = queue(r, gone, *unseen, "--rows-expected", "4", run_exit=1)
+    check("loaded 3 rows" in task["error"] and "expected 4" in task["error"], "both figures", task["error"])
+    equal(rows(r), [], "rolled back")
+    task = queue(r, gone, *unseen, "--rows-expected", "3")
+    check("not counted" in task["messages"] and "--rows-expected" in task["messages"], "said", task)
+    equal(len(rows(r)), 3, "rows")
+    task = queue(r, gone, *unseen)
+    check("not counted" in task["messages"], "said", task)
+    data("theirs/c.txt", "")
+    task = queue(r, gone, *unseen, run_exit=1)
+    check("--rows-expected 0" in task["error"], "an empty file is said to be empty", task["error"])
+    equal(queue(r, gone, *unseen, "--rows-expected", "0")["rows"], 0, "then it may be")
+    task = queue(r, gone, *options, "--server-path", FOLDER + "/theirs", "--unchecked", run_exit=2)
+    check("-r 0x0a" in task["error"], "how rows end cannot be seen", task["error"])
+    task = queue(r, gone, "--server-path", FOLDER + "/theirs", "--unchecked", run_exit=2)
+    check("--format" in task["error"], "nor what the file is", task["error"])
+
+
+def test_task_errors_say_what_to_do(r):
+    r.fresh(PLAIN)
+    for path, words in ((os.path.join(OUTSIDE, "o.txt"), ("4861", "--bulk-root")), (data("o.txt", "1O\ta\tb\n"), ("row 1, column 1", "fullrack check")),
+                        (data("o.txt", "1\t%s\tb\n" % ("x" * 30)), ("truncation", "longer than its column"))):
+        if path.startswith(OUTSIDE):
+            with open(path, "w") as f:
+                f.write("1\ta\tb\n")
+        else:
+            data("o.txt", "1O\ta\tb\n" if words[0] != "truncation" else "1\t%s\tb\n" % ("x" * 30))
+        task = queue(r, path, "--format", "delimited", run_exit=1)
+        for w in words[1:]:
+            check(w in task["error"], "%r in the error" % w, task["error"])
+    equal(rows(r), [], "nothing")
+
+
+def test_task_again(r):
+    """reset, retry, undo, status, report know the kind."""
+    r.fresh(PLAIN)
+    path = data("again.txt", "1\ta\tb\n2\ta\tb\n")
+    queue(r, path, "--format", "delimited")
+    r.fullrack("reset", "--all", "-q")
+    r.fullrack("run", "--workers", "1", "--pin", "off", "-q")
+    equal(len(rows(r)), 4, "a replay loads anew")
+    run = r.sql("SELECT MAX(run_id) FROM dbo.run", "fullrack")[0][0]
+    doc = r.json("report", str(run))
+    equal((doc["tasks"][0]["kind"], doc["tasks"][0]["rows_loaded"]), ("bulk_insert", 2), "report")
+    r.fullrack("undo", str(run), exit=1)
+    check("nothing tells them from others" in r.err, "why undo cannot", r.err)
+    equal(r.json("verify")["differences"], [], "verify")
+    r.fresh(PLAIN)
+    queue(r, path, "--format", "delimited", "--truncate")
+    r.fullrack("reset", "--all", "-q")
+    r.fullrack("run", "--workers", "1", "--pin", "off", "-q")
+    equal(len(rows(r)), 2, "with --truncate the table is emptied before")
+    run_file = r.file("run.json", json.dumps({"tables": [{"name": "dbo.t", "files": [path], "server-side": True, "format": "delimited"}]}))
+    r.fresh_control()
+    r.fullrack("run", "--file", run_file, "--workers", "1", "--pin", "off", "-q")
+    equal(r.sql("SELECT kind, state FROM dbo.work_queue", "fullrack"), [("bulk_insert", "done")], "a run file's table")
+
+
+def test_task_killed(r):
+    """Worker, coordinator and server, killed while the statement runs: each row once, when it is run again."""
+    n = some(200000)
+    path = data("large.txt", "".join("%d\tabc\tdef\n" % i for i in range(n)))
+    for victim in ("worker", "coordinator", "server"):
+        r.fresh(PLAIN)
+        r.fresh_control()
+        r.fullrack("add", "dbo.t", path, "--server-side", "--format", "delimited", "-q")
+        p = r.spawn("run", "--workers", "1", "--pin", "off", "--lease", "2", "--retry-for", "20", "-q")
+        wait_until("the statement runs", 30, lambda: p.poll() is not None or r.sql(
+            "SELECT COUNT(*) FROM sys.dm_exec_requests WHERE command = 'BULK INSERT'", "master")[0][0] > 0)
+        if victim == "worker":
+            for w in workers_of(p.pid):
+                os.kill(w, signal.SIGKILL)
+        elif victim == "coordinator":
+            p.kill()
+        else:
+            r.kill_server()
+            r.start()
+        p.wait(120)
+        wait_until("it is done", 60, lambda: r.fullrack("run", "--workers", "1", "--pin", "off", "--lease", "2", "-q") is not None and r.sql(
+            "SELECT COUNT(*) FROM dbo.work_queue WHERE state = 'done'", "fullrack")[0][0] == 1)
+        equal(r.sql("SELECT COUNT(*), COUNT(DISTINCT id) FROM dbo.t"), [(n, n)], "rows after the %s was killed" % victim)
+        equal(r.json("verify")["differences"], [], "verify after the %s was killed" % victim)
+
+
+def test_task_cancelled(r):
+    r.fresh(PLAIN)
+    r.fresh_control()
+    r.fullrack("add", "dbo.t", data("x.txt", "1\ta\tb\n"), "--server-side", "--format", "delimited", "-q")
+    r.fullrack("cancel", "--all", "-q")
+    r.fullrack("run", "--workers", "1", "--pin", "off", "-q")
+    equal((rows(r), r.sql("SELECT state FROM dbo.work_queue", "fullrack")), ([], [("cancelled",)]), "a cancelled task is not run")
+
+
+def test_task_rights(r):
+    r.fresh(PLAIN)
+    r.fresh_control()
+    r.sql("CREATE LOGIN mover WITH PASSWORD = N'Pa55-word!'", "master")
+    r.sql("CREATE USER mover FOR LOGIN mover; ALTER ROLE db_owner ADD MEMBER mover; DENY ADMINISTER DATABASE BULK OPERATIONS TO mover")
+    r.sql("CREATE USER mover FOR LOGIN mover; ALTER ROLE db_owner ADD MEMBER mover", "fullrack")
+    r.fullrack("add", "dbo.t", data("x.txt", "1\ta\tb\n"), "--server-side", "--format", "delimited", "-q", "--max-attempts", "1")
+    env = r.env()
+    env["FULLRACK_PASSWORD"] = "Pa55-word!"
+
+    def run(*options, command="run"):
+        return subprocess.run([os.path.join(BUILD, "fullrack"), command, "-S", r.address, "-U", "mover", "-d", "t", "--pin", "off", *options],
+                              capture_output=True, text=True, env=env, timeout=60)
+
+    dry = run("--workers", "1", "--dry-run")
+    check("bulkadmin" in dry.stdout + dry.stderr, "preflight says which right is missing", dry.stdout, dry.stderr)
+    said = run(command="worker")
+    check(said.returncode == 1 and "bulkadmin" in said.stdout + said.stderr, "so does the task", said.stdout, said.stderr)
+    r.sql("ALTER SERVER ROLE bulkadmin ADD MEMBER mover", "master")
+    r.fullrack("retry", "--all", "-q")
+    said = run("--workers", "1")
+    equal((said.returncode, len(rows(r))), (0, 1), "with the right: " + said.stderr)
 
 
 if __name__ == "__main__":
