@@ -31,6 +31,12 @@ static const struct section sections[] = {
      "dbo.work_group AS g LEFT JOIN dbo.work_queue AS q ON q.group_id = g.group_id WHERE "
      "g.job_id = (SELECT MAX(job_id) FROM dbo.job) GROUP BY g.group_id, g.job_id, "
      "g.target_table, g.role, g.number, g.state ORDER BY g.group_id"},
+    {"queries", "queries of a workload under way",
+     "SELECT e.run_id, e.worker, e.host, e.spid, q.name, e.start_time FROM "
+     "dbo.workload_execution AS e JOIN dbo.workload_query AS q ON q.run_id = e.run_id "
+     "AND "
+     "q.entry = e.entry WHERE e.end_time IS NULL AND e.run_id = (SELECT MAX(run_id) FROM "
+     "dbo.workload) ORDER BY e.execution_id"},
     {"tasks", "last tasks",
      "SELECT TOP (20) task_id, state, kind, source, range_start, range_end, "
      "target_table, "

@@ -283,6 +283,9 @@ def test_killed_coordinator(rack):
     wait_until("executions", 20, lambda: control(rack, "SELECT COUNT(*) FROM dbo.workload_execution")[0][0] >= 3)
     workers = workers_of(p.pid)
     equal(len(workers), 3, "worker processes")
+    status = rack.json("status")["queries"]
+    equal({os.path.basename(q["name"]) for q in status}, {"q.sql"}, "queries under way in the status")
+    check(1 <= len(status) <= 3 and {q["worker"] for q in status} <= {"w1", "w2", "w3"}, "whose they are", status)
     p.kill()
     p.wait()
     wait_until("the sessions end with their queries", 15, lambda: not any(os.path.exists("/proc/%d" % w) for w in workers))
