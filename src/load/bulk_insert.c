@@ -418,14 +418,13 @@ static void say_count(const struct run *x, char said[FR_BULK_SAID_BYTES])
                  "the file's rows were counted: %" PRId64 ", as many as the server says",
                  x->count.rows);
     else if (x->o.rows_expected >= 0)
-        snprintf(
-            said, FR_BULK_SAID_BYTES,
-            "the file's rows were not counted (it cannot be read from here): as many "
-            "as --rows-expected");
+        snprintf(said, FR_BULK_SAID_BYTES,
+                 FR_BULK_NOT_COUNTED " (it cannot be read from here): as many as "
+                                     "--rows-expected");
     else
         snprintf(said, FR_BULK_SAID_BYTES,
-                 "the file's rows were not counted: it cannot be read from here, and "
-                 "there is no --rows-expected");
+                 FR_BULK_NOT_COUNTED ": it cannot be read from here, and there is no "
+                                     "--rows-expected");
 }
 
 static fr_status run(struct run *x, struct fr_err *err)

@@ -76,6 +76,7 @@ struct fr_bulk_insert {
  * rows, bytes and format.  FR_EDATA: the counts differ, both are named.
  */
 enum { FR_BULK_SAID_BYTES = 200 };
+#define FR_BULK_NOT_COUNTED "the file's rows were not counted" /* how that begins */
 fr_status fr_bulk_insert_run(struct fr_sql *s, const struct fr_bulk_insert *job,
                              struct fr_load_result *r, char said[FR_BULK_SAID_BYTES],
                              struct fr_err *err);

@@ -3,6 +3,7 @@
 #include "base/num.h"
 #include "base/shown.h"
 #include "base/task_kind.h"
+#include "load/bulk_insert.h"
 #include "rack/ipc.h"
 #include "stats/pace.h"
 
@@ -167,6 +168,20 @@ static bool was_not_run(const json_t *task)
            strncmp(fr_ipc_text(task, "error"), "not run: ", 9) == 0;
 }
 
+/* Of a file that the server read, and nobody else. */
+static void print_not_counted(const json_t *task, FILE *out)
+{
+    const char *said = fr_ipc_text(task, "messages");
+
+    if (kind_of(task)->reads_here || strcmp(fr_ipc_text(task, "state"), "done") != 0 ||
+        strncmp(said, FR_BULK_NOT_COUNTED, strlen(FR_BULK_NOT_COUNTED)) != 0)
+        return;
+    fr_put_shown(fr_ipc_text(task, "source"), out);
+    fprintf(out, ": ");
+    fr_put_shown(said, out);
+    fprintf(out, "\n");
+}
+
 /* A line for all tasks with the same reason: there may be many. */
 static void print_not_run(const json_t *tasks, FILE *out)
 {
@@ -279,6 +294,7 @@ void fr_result_print(const struct fr_result *r, FILE *out)
                     (long long)fr_ipc_number(task, "rejected", 0),
                     plural(fr_ipc_number(task, "rejected", 0)));
         }
+        print_not_counted(task, out);
     }
     print_not_run(r->tasks, out);
     fprintf(out, "%lld of %lld task%s done", (long long)t.done, (long long)t.tasks,

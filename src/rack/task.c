@@ -510,7 +510,8 @@ static void say_end(const struct worker *w, const struct fr_task *task,
     if (kind->effect == NULL)
         fr_put_shown(w->messages, stdout);
     else if (kind->is_load)
-        printf("%lld rows, %lld rejected", (long long)r->rows, (long long)r->rejected);
+        printf("%lld rows, %lld rejected%s%s", (long long)r->rows, (long long)r->rejected,
+               w->messages[0] == '\0' ? "" : "; ", w->messages);
     else
         printf("%lld rows %s", (long long)r->rows, kind->effect);
     printf("\n");

@@ -323,6 +323,9 @@ def test_task_counts(r):
     equal(len(rows(r)), 3, "rows")
     task = queue(r, gone, *unseen)
     check("not counted" in task["messages"], "said", task)
+    r.fullrack("reset", "--all", "-q")
+    out = r.fullrack("run", "--workers", "1", "--pin", "off")
+    check("c.txt: the file's rows were not counted" in out, "said in words", out)
     data("theirs/c.txt", "")
     task = queue(r, gone, *unseen, run_exit=1)
     check("--rows-expected 0" in task["error"], "an empty file is said to be empty", task["error"])
@@ -406,6 +409,23 @@ def test_task_cancelled(r):
     r.fullrack("cancel", "--all", "-q")
     r.fullrack("run", "--workers", "1", "--pin", "off", "-q")
     equal((rows(r), r.sql("SELECT state FROM dbo.work_queue", "fullrack")), ([], [("cancelled",)]), "a cancelled task is not run")
+
+
+def test_task_cancelled_while_it_runs(r):
+    """All of it or nothing, as the queue says."""
+    n = some(300000)
+    path = data("large.txt", "".join("%d\tabc\tdef\n" % i for i in range(n)))
+    r.fresh(PLAIN)
+    r.fresh_control()
+    r.fullrack("add", "dbo.t", path, "--server-side", "--format", "delimited", "-q")
+    p = r.spawn("run", "--workers", "1", "--pin", "off", "-q")
+    wait_until("the statement runs", 30, lambda: p.poll() is not None or r.sql(
+        "SELECT COUNT(*) FROM sys.dm_exec_requests WHERE command = 'BULK INSERT'", "master")[0][0] > 0)
+    r.fullrack("cancel", "--all", "-q")
+    p.wait(60)
+    state = r.sql("SELECT state FROM dbo.work_queue", "fullrack")[0][0]
+    check(state in ("cancelled", "done"), "state", state)
+    equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(n if state == "done" else 0,)], "rows of a task that is " + state)
 
 
 def test_task_rights(r):
