@@ -248,6 +248,9 @@ static fr_status look_at_file(struct run *x, struct fr_err *err)
         st = fr_sniff_file(source, &x->o, x->table, &x->found, err);
         if (st == FR_OK)
             fr_sniffed_settle(&x->found, &x->o);
+        /* nothing was found that says otherwise */
+        if (x->o.format == FR_FORMAT_AUTO)
+            x->o.format = FR_FORMAT_DELIMITED;
     }
     if (st == FR_OK)
         st = fr_bulk_insert_check(&x->o, err);

@@ -268,7 +268,8 @@ def test_task_equals_a_load(r):
     plain = "".join("|".join(row) + "\n" for row in words)
     cases += [("csv", quoted.encode(), ("--format", "csv"), PLAIN), ("csv with a header", ("id,v,n\r\n" + quoted).encode(), ("--format", "csv", "--header", "skip"), PLAIN),
               ("auto", ("id,v,n\n" + quoted.replace("\r", "")).encode(), (), PLAIN),
-              ("delimited", plain.encode(), ("--format", "delimited", "-t", "|"), PLAIN), ("CRLF", plain.replace("\n", "\r\n").encode(), ("--format", "bcp", "-t", "|"), PLAIN),
+              ("delimited", plain.encode(), ("--format", "delimited", "-t", "|"), PLAIN), ("found out", plain.encode(), (), PLAIN),
+              ("found out, told the field's end", plain.encode(), ("-t", "|"), PLAIN), ("CRLF", plain.replace("\n", "\r\n").encode(), ("--format", "bcp", "-t", "|"), PLAIN),
               ("utf-16", plain.encode("utf-16"), ("--format", "delimited", "-t", "|", "-C", "UTF-16"), PLAIN),
               ("cp1252", plain.encode("cp1252"), ("--format", "delimited", "-t", "|", "-C", "CP1252"), PLAIN),
               ("hex", plain.replace("|", "\x01").encode(), ("--format", "delimited", "-t", "0x01", "-r", "\\n"), PLAIN),
