@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Manual pages and completion say what the program takes: every command, every option, every choice; no server."""
-import os, re, subprocess, sys, tempfile
+import glob, os, re, subprocess, sys, tempfile
 from rack import BUILD, check, equal, tests_of
 from terminal import Terminal
 
@@ -102,6 +102,27 @@ def test_did_you_mean(_):
         check("did you mean %s?" % right in p.stderr, wrong, p.stderr)
     p = subprocess.run([FULLRACK, "xyzzy"], capture_output=True, text=True, timeout=60)
     check("there is no command xyzzy (try fullrack --help)" in p.stderr, "nothing is near", p.stderr)
+
+
+# options of other programs, by the document that names them
+OTHERS = {"README.md": {"prefix"}, "SECURITY.md": {"disable-hardening"}, "examples/kubernetes/README.md": {"for", "from-file", "timeout"},
+          "examples/nightly/README.md": {"now", "system"}, "examples/slurm/README.md": {"array", "requeue"}, "docs/reliability.md": {"rounds", "scenarios"},
+          "docs/performance.md": {"compare-discard", "cpu", "form", "instructions", "part", "program", "tasks", "tls", "transactions"}}
+
+
+def test_documents_name_no_option_that_is_not_there(_):
+    known = {name for command in COMMANDS for _, name, _ in options(command)}
+    known |= set(re.findall(r"--([a-z-]+)", subprocess.run([os.path.join(BUILD, "fullrackd"), "--help"], capture_output=True, text=True, timeout=60).stdout))
+    root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+    texts = [os.path.relpath(p, root) for pattern in ("*.md", "docs/*.md", "examples/*/README.md", "man/*.[158]") for p in glob.glob(os.path.join(root, pattern))]
+    check(len(texts) > 20, "documents", texts)
+    seen = 0
+    for path in texts:
+        text = open(os.path.join(root, path)).read()
+        names = set(re.findall(r"Fl -([a-z][a-z-]+)" if path.startswith("man/") else r"(?<![\w-])--([a-z][a-z-]+)", text))
+        equal(names - known - OTHERS.get(path, set()), set(), "options in %s that are not there" % path)
+        seen += len(names)
+    check(seen > 300, "options that were looked for", seen)
 
 
 def test_versions(_):

@@ -346,6 +346,35 @@ START_TEST(test_utf16)
 }
 END_TEST
 
+/* As bcp's users write -C. */
+START_TEST(test_code_pages)
+{
+    static const struct {
+        const char *option, *name; /* NULL: it is refused */
+    } code_pages[] = {
+        {"65001", ""},        {"utf-8", ""},           {"1252", "CP1252"},
+        {"ACP", "CP1252"},    {"acp", "CP1252"},       {"1250", "CP1250"},
+        {"437", "CP437"},     {"850", "CP850"},        {"932", "CP932"},
+        {"1200", "UTF-16LE"}, {"28591", "ISO-8859-1"}, {"CP1252", "CP1252"},
+        {"OEM", NULL},        {"RAW", NULL},           {"4711", NULL},
+    };
+
+    for (size_t i = 0; i < sizeof code_pages / sizeof code_pages[0]; i++) {
+        struct fr_encoding e = {.name = "?"};
+        struct fr_err err = {0};
+        fr_status st = fr_encoding_choose("text", 4, code_pages[i].option, &e, &err);
+
+        if (code_pages[i].name == NULL) {
+            ck_assert_msg(st == FR_EARG && strstr(err.text, code_pages[i].option) != NULL,
+                          "%s: %s", code_pages[i].option, err.text);
+        } else {
+            ck_assert_int_eq(st, FR_OK);
+            ck_assert_str_eq(e.name, code_pages[i].name);
+        }
+    }
+}
+END_TEST
+
 /* The sample of another encoding is looked at as text. */
 START_TEST(test_encoding)
 {
@@ -581,6 +610,7 @@ int main(void)
     tcase_add_test(t, test_text);
     tcase_add_test(t, test_code_page);
     tcase_add_loop_test(t, test_utf16, 0, (int)COUNT_OF(utf16_cases));
+    tcase_add_test(t, test_code_pages);
     tcase_add_test(t, test_encoding);
     tcase_add_test(t, test_hash);
     suite_add_tcase(s, t);
