@@ -365,6 +365,7 @@ START_TEST(test_calendar)
 {
     static struct fr_calendar c;
     uint32_t expected = 0, days;
+    unsigned wrong = 0;
     static const unsigned length[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
 
     fr_calendar_init(&c);
@@ -374,10 +375,13 @@ START_TEST(test_calendar)
         for (unsigned month = 1; month <= 12; month++) {
             unsigned last = length[month - 1] + (month == 2 && leap ? 1 : 0);
 
-            for (unsigned day = 1; day <= last; day++, expected++) {
-                ck_assert(fr_calendar_days(&c, year, month, day, &days));
-                ck_assert_uint_eq(days, expected);
-            }
+            /* an assertion a date would take most of the suite's time */
+            for (unsigned day = 1; day <= last; day++, expected++)
+                wrong +=
+                    !fr_calendar_days(&c, year, month, day, &days) || days != expected
+                        ? 1
+                        : 0;
+            ck_assert_msg(wrong == 0, "%u dates of %u-%u", wrong, year, month);
             ck_assert(!fr_calendar_days(&c, year, month, 0, &days));
             ck_assert(!fr_calendar_days(&c, year, month, last + 1, &days));
             ck_assert(!fr_calendar_days(&c, year, month, 99, &days));
