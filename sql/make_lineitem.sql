@@ -3,7 +3,8 @@
  * stream that ALTER TABLE ... SWITCH takes into its partition (switch_lineitem.sql).
  *
  * Run in the target database, by somebody with ALTER on it: sqlcmd -i, SSMS, or `fullrack query -d sales @make_lineitem.sql`.
- * Change the values below first.  Nothing that is there is touched: where a name is taken, the script ends with the server's error.
+ * Change the values below first.  Nothing that is there is touched: where a name is taken, the script ends with the server's error
+ * and has made nothing.
  *
  * Each heap lies in the filegroup of its partition and has a CHECK constraint of its range.  A bulk load leaves that constraint
  * trusted only where it honours it (CHECK_CONSTRAINTS): fullrack does; of bcp and BULK INSERT it has to be asked.  `fullrack replay --layout
@@ -44,6 +45,8 @@ BEGIN
     SET @list = @list + CASE WHEN @i = 2 THEN N'' ELSE N', ' END + CONVERT(nvarchar(40), CONVERT(bigint, @key));
     SET @i = @i + 1;
 END;
+SET XACT_ABORT ON;
+BEGIN TRANSACTION;
 SET @sql = N'CREATE PARTITION FUNCTION lineitem_function (bigint) AS RANGE RIGHT FOR VALUES (' + @list + N')';
 EXEC (@sql);
 SET @list = N'';
@@ -71,3 +74,4 @@ BEGIN
     EXEC (@sql);
     SET @i = @i + 1;
 END;
+COMMIT TRANSACTION;

@@ -7,6 +7,8 @@
  */
 DECLARE @streams int = (SELECT f.fanout FROM sys.partition_functions AS f WHERE f.name = N'lineitem_function');
 DECLARE @i int = 1, @sql nvarchar(400), @began datetime2(3) = SYSDATETIME();
+IF @streams IS NULL
+    THROW 50000, N'switch_lineitem.sql: there is no lineitem_function here (make_lineitem.sql makes it), or this login may not see it.', 1;
 SET XACT_ABORT ON;
 BEGIN TRANSACTION;
 WHILE @i <= @streams

@@ -451,6 +451,15 @@ def test_scripts(r):
     check("make_filegroups.sql" in r.err, "no filegroup", r.err)
     script(r, "make_lineitem.sql", exit=1, first_keys="N'10,20'", streams="8")
     check("fewer keys" in r.err, "too few keys", r.err)
+    script(r, "switch_lineitem.sql", exit=1)
+    check("make_lineitem.sql" in r.err, "nothing that could be switched", r.err)
+    for taken in ("lineitem", "lineitem_8"):
+        r.sql("CREATE TABLE dbo.%s (a int)" % taken)
+        script(r, "make_lineitem.sql", exit=1, streams="8")
+        check("2714" in r.err, "a name that is taken", r.err)
+        equal(r.sql("SELECT (SELECT COUNT(*) FROM sys.partition_functions) + (SELECT COUNT(*) FROM sys.partition_schemes), (SELECT MAX(name) FROM sys.tables), "
+                    "(SELECT COUNT(*) FROM sys.tables)"), [(0, taken, 1)], "nothing was made where the name %s is taken" % taken)
+        r.sql("DROP TABLE dbo.%s" % taken)
     script(r, "make_lineitem.sql", streams="8", first_keys="N'11, 21,31,41,51,61,71'")
     row = "|1|1|1|1.00|1.00|0.00|0.00|N|O|1998-01-01|1998-01-02|1998-01-03|NONE|MAIL|c\n"
     for i in range(1, 9):
