@@ -125,8 +125,9 @@ void child_set_state(struct child *child, enum child_state to);
 const char *child_state_text(enum child_state state);
 bool child_is_alive(const struct child *child);
 
-/* coordinator.c: called by child.c */
+/* messages.c: called by child.c */
 void coordinator_on_message(struct child *child, json_t *message);
+/* coordinator.c: called by child.c */
 void coordinator_on_exit(struct child *child, int64_t exit_status, int term_signal);
 
 /* start.c: the pin token and the start signal */
@@ -134,6 +135,8 @@ void start_consider(struct coordinator *c);
 void start_on_timeout(uv_timer_t *timer);
 void start_pin_wanted(struct child *child);
 void start_pin_done(struct child *child);
+/* It works: the signal was given, by us or by another. */
+void start_note_begun(struct child *child);
 void start_note_first_row(struct child *child, uint64_t ms);
 int64_t start_skew_ms(const struct coordinator *c); /* -1 = not measurable */
 
@@ -155,6 +158,15 @@ void dispatch_fail_rest(struct coordinator *c, const char *why, int exit_status)
 /* run.c */
 fr_status run_open(struct coordinator *c, struct fr_err *err);
 void run_close(struct coordinator *c, int *exit_status);
+/*
+ * The control connection idled while the workers worked: the server may have gone and
+ * come back, or may yet.  Each call of a lost session begins with a new one, so end,
+ * whose calls may be repeated, is tried until --retry-for is over.  Logs what it failed
+ * of.
+ */
+typedef fr_status (*run_end_fn)(struct coordinator *c, int *exit_status,
+                                struct fr_err *err);
+fr_status run_try_to_end(struct coordinator *c, run_end_fn end, int *exit_status);
 
 /* dbjob.c: control database calls off the loop */
 void dbjob_signal_start(struct coordinator *c);

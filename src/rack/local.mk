@@ -13,7 +13,7 @@ libfrclient_a_SOURCES += \
 	src/rack/result.c src/rack/result.h \
 	src/rack/view.c src/rack/view.h src/rack/picture.c src/rack/picture.h \
 	src/rack/coordinator.c src/rack/coordinator.h src/rack/coordinator_priv.h \
-	src/rack/child.c \
+	src/rack/child.c src/rack/messages.c \
 	src/rack/forkserver.c src/rack/forkserver.h \
 	src/rack/run.c \
 	src/rack/start.c \

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TICK_MS = 1000, LINE_EVERY_S = 5, MAX_ERRORS_SAID = 10, END_RETRY_MS = 5000 };
+enum { TICK_MS = 1000, LINE_EVERY_S = 5, MAX_ERRORS_SAID = 10 };
 
 struct queries_watch {
     uv_timer_t timer;
@@ -169,15 +169,7 @@ void queries_on_end(struct child *child, json_t *m)
 
     if (q == NULL)
         return;
-    /* `fullrack start` gave the signal, or another coordinator */
-    if (!c->started) {
-        c->started = true;
-        c->run_started_ms = c->result->started_ms = fr_clock_ms();
-    }
-    if (child->state == CHILD_ARMED) {
-        child->in_start = true;
-        child_set_state(child, CHILD_RUNNING);
-    }
+    start_note_begun(child);
     child->scheduler_id = (int)fr_ipc_number(m, "scheduler", child->scheduler_id);
     on_tick(&q->timer);
     q->executions++;
@@ -211,27 +203,10 @@ static fr_status try_end(struct coordinator *c, int *exit_status, struct fr_err 
 
 void queries_end(struct coordinator *c, int *exit_status)
 {
-    uint64_t since_ms = fr_clock_ms();
-    uint64_t limit_ms =
-        c->stopping ? END_RETRY_MS : (uint64_t)c->settings->retry_for_s * 1000;
-    struct fr_err err = {0};
-
     if (c->started) {
         write_second(c); /* what is left of the last one */
         write_line(c);
     }
-    for (unsigned round = 1;; round++) {
-        uint64_t wait_ms = fr_backoff_ms(round, 250, 5000);
-        fr_status st = try_end(c, exit_status, &err);
-
-        if (st == FR_OK)
-            return;
-        if ((st != FR_ELOST && st != FR_ECONNECT) ||
-            fr_clock_ms() - since_ms + wait_ms > limit_ms)
-            break;
-        fr_sleep_ms(wait_ms);
-    }
-    fr_log(FR_LOG_ERROR, "the end of run %lld could not be recorded: %s",
-           (long long)c->run_id, err.text);
-    *exit_status = c->stopping ? 4 : 1;
+    if (run_try_to_end(c, try_end, exit_status) != FR_OK)
+        *exit_status = c->stopping ? 4 : 1;
 }

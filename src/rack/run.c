@@ -256,12 +256,7 @@ static fr_status try_close_run(struct coordinator *c, int *exit_status,
     return c->joined ? FR_OK : fr_run_end(c->control, c->run_id, &totals, err);
 }
 
-/*
- * The control connection idled while the workers loaded: the server may have gone and
- * come back, or may yet.  Each call of a lost session begins with a new one, and all
- * calls of try_close_run() may be repeated.
- */
-void run_close(struct coordinator *c, int *exit_status)
+fr_status run_try_to_end(struct coordinator *c, run_end_fn end, int *exit_status)
 {
     uint64_t since_ms = fr_clock_ms();
     uint64_t limit_ms =
@@ -270,18 +265,23 @@ void run_close(struct coordinator *c, int *exit_status)
 
     for (unsigned round = 1;; round++) {
         uint64_t wait_ms = round == 1 ? 0 : fr_backoff_ms(round, 250, 5000);
-        fr_status st = try_close_run(c, exit_status, &err);
+        fr_status st = end(c, exit_status, &err);
 
         if (st == FR_OK)
-            return;
+            return FR_OK;
         if ((st != FR_ELOST && st != FR_ECONNECT) ||
-            fr_clock_ms() - since_ms + wait_ms > limit_ms)
-            break;
+            fr_clock_ms() - since_ms + wait_ms > limit_ms) {
+            fr_log(FR_LOG_ERROR, "the end of run %lld could not be recorded: %s",
+                   (long long)c->run_id, err.text);
+            return st;
+        }
         fr_sleep_ms(wait_ms);
     }
+}
+
+void run_close(struct coordinator *c, int *exit_status)
+{
     /* the tasks' figures are still worth showing */
-    fr_log(FR_LOG_ERROR, "the end of run %lld could not be recorded: %s",
-           (long long)c->run_id, err.text);
-    if (*exit_status == 0)
+    if (run_try_to_end(c, try_close_run, exit_status) != FR_OK && *exit_status == 0)
         *exit_status = 1;
 }

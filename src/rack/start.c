@@ -1,6 +1,7 @@
 /* The pin token (one worker at a time looks for its scheduler) and the start signal. */
 #include "rack/coordinator_priv.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 
 /* In turn, from behind the last one on; those that have looked already come after those
@@ -104,6 +105,22 @@ void start_on_timeout(uv_timer_t *timer)
             return;
         }
     uv_timer_again(timer);
+}
+
+void start_note_begun(struct child *child)
+{
+    struct coordinator *c = child->c;
+
+    /* `fullrack start` or another coordinator gave the signal: the workers saw the flag,
+     * we see them begin */
+    if (!c->started) {
+        c->started = true;
+        c->run_started_ms = c->result->started_ms = fr_clock_ms();
+    }
+    if (child->state == CHILD_ARMED) {
+        child->in_start = true;
+        child_set_state(child, CHILD_RUNNING);
+    }
 }
 
 void start_note_first_row(struct child *child, uint64_t ms)
