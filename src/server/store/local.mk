@@ -12,7 +12,8 @@ libfrserver_a_SOURCES += \
 	src/server/store/spool.c src/server/store/spool.h \
 	src/server/store/latch.c src/server/store/latch.h \
 	src/server/store/io_stats.c src/server/store/io_stats.h \
-	src/server/store/segment.c src/server/store/segment.h \
+	src/server/store/segment.c src/server/store/segment.h src/server/store/segment_priv.h \
+	src/server/store/segment_list.c src/server/store/segment_rows.c \
 	src/server/store/segment_shape.c src/server/store/segment_shape.h \
 	src/server/store/segment_files.c src/server/store/segment_files.h \
 	src/server/store/bulk.c src/server/store/bulk.h src/server/store/bulk_priv.h \
