@@ -136,7 +136,7 @@ BEGIN
                 last_error = NULL
             FROM dbo.work_queue AS q JOIN dbo.work_group AS g ON g.group_id = q.group_id
             WHERE g.job_id = @job_id AND g.state = 'waiting'
-              AND (q.blocked_by IS NOT NULL OR (q.kind <> 'load' AND q.state IN ('done', 'failed', 'skipped')));
+              AND (q.blocked_by IS NOT NULL OR (q.kind NOT IN ('load', 'bulk_insert') AND q.state IN ('done', 'failed', 'skipped')));
             INSERT INTO dbo.work_pending (task_id, group_id, limit_id, step, priority)
             SELECT q.task_id, q.group_id, q.limit_id, 0, q.priority
             FROM dbo.work_queue AS q JOIN dbo.work_group AS g ON g.group_id = q.group_id

@@ -164,9 +164,9 @@ static fr_status show_pace(struct fr_control *control, struct pace *last,
 {
     static const char sums[] =
         "SELECT SUM(rows_loaded), SUM(bytes_read) FROM (SELECT rows_loaded, bytes_read "
-        "FROM dbo.work_queue WHERE state = 'done' AND kind = 'load' UNION ALL SELECT "
-        "w.rows_loaded, "
-        "w.bytes_read FROM dbo.worker AS w JOIN dbo.work_queue AS q ON q.task_id = "
+        "FROM dbo.work_queue WHERE state = 'done' AND kind IN ('load', 'bulk_insert') "
+        "UNION ALL SELECT w.rows_loaded, w.bytes_read FROM dbo.worker AS w JOIN "
+        "dbo.work_queue AS q ON q.task_id = "
         "w.task_id AND q.worker = w.worker AND q.host = w.host AND q.run_id = w.run_id "
         "WHERE q.state = 'active') AS figures";
     struct fr_sql_one one = {0};

@@ -377,6 +377,23 @@ def test_task_again(r):
     equal(r.sql("SELECT kind, state FROM dbo.work_queue", "fullrack"), [("bulk_insert", "done")], "a run file's table")
 
 
+def test_reset_of_one_file_of_a_job_leaves_the_others(r):
+    """Its neighbour is done, and the file may be gone."""
+    r.fresh(PLAIN)
+    r.fresh("CREATE TABLE dbo.said (n int IDENTITY, word varchar(9))", "dbo.said")
+    r.fresh_control()
+    paths = [data("one%d.txt" % i, "%d\ta\tb\n" % i) for i in (1, 2)]
+    entry = {"name": "dbo.t", "files": paths, "server-side": True, "format": "delimited", "after": "INSERT INTO dbo.said (word) VALUES ('after')"}
+    r.fullrack("run", "--file", r.file("job.json", json.dumps({"tables": [entry]})), "--workers", "1", "--pin", "off", "-q")
+    done = r.sql("SELECT task_id, source FROM dbo.work_queue WHERE kind = 'bulk_insert' ORDER BY task_id", "fullrack")
+    os.unlink(done[0][1])
+    r.fullrack("reset", str(done[1][0]), "-q")
+    r.fullrack("run", "--workers", "1", "--pin", "off", "-q")
+    equal(r.sql("SELECT state, attempts FROM dbo.work_queue WHERE kind = 'bulk_insert' ORDER BY task_id", "fullrack"), [("done", 1), ("done", 1)], "tasks")
+    equal([t[0] for t in rows(r)], [1, 2, 2], "rows: one file again, as reset says")
+    equal(r.sql("SELECT COUNT(*) FROM dbo.said"), [(2,)], "the phase behind them")
+
+
 def test_task_killed(r):
     """Worker, coordinator and server, killed while the statement runs: each row once, when it is run again."""
     n = some(200000)
