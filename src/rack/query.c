@@ -79,19 +79,22 @@ static fr_status look_after(struct queries *q, struct after *a, struct fr_err *e
     struct fr_sql *s = q->w->session;
     struct fr_sql_one one = {0};
     fr_status st = FR_EDB;
+    bool refused = false;
 
     *a = (struct after){0, -1, -1, -1, -1};
     if (!q->counters_refused) {
         st = fr_sql_run(s, fr_stmt_workload_after, fr_sql_take_one, &one, err);
-        q->counters_refused = st == FR_EDB || (st == FR_OK && !one.found);
+        refused = st == FR_EDB || (st == FR_OK && fr_sql_one_i64(&one, 0, -1) < 0);
     }
-    if (q->counters_refused) {
+    if (q->counters_refused || refused) {
         memset(&one, 0, sizeof one);
         st = fr_sql_run(s, "SELECT @@TRANCOUNT", fr_sql_take_one, &one, err);
+        /* else it is not the view: the session answers nothing */
+        q->counters_refused = q->counters_refused || fr_sql_one_i64(&one, 0, -1) >= 0;
     }
     if (st != FR_OK)
         return st;
-    a->open_transactions = fr_sql_one_i64(&one, 0, 0);
+    a->open_transactions = fr_sql_one_i64(&one, 0, -1);
     a->cpu_ms = fr_sql_one_i64(&one, 1, -1);
     a->reads = fr_sql_one_i64(&one, 2, -1);
     a->logical_reads = fr_sql_one_i64(&one, 3, -1);
@@ -124,6 +127,15 @@ static fr_status settle(struct queries *q, struct fr_query_figures *f, bool fail
         atomic_store(&q->w->progress.scheduler_id, (int)a.scheduler_id);
     if (a.open_transactions == 0)
         return FR_OK;
+    if (a.open_transactions < 0) {
+        /* whatever came next would do nothing, and seem to end well */
+        q->w->session->lost = true;
+        return fr_err_set(
+            err, FR_EDATA,
+            "the query leaves a session that runs no statement (SET NOEXEC, "
+            "PARSEONLY, FMTONLY or SHOWPLAN is ON): a new one takes its "
+            "place");
+    }
     st = fr_sql_run(q->w->session, "IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION", NULL, NULL,
                     err);
     if (st == FR_OK && !failed)

@@ -231,6 +231,17 @@ def test_failing_queries_are_counted_and_named(rack):
     equal(run, [("failed",)], "the run's state")
 
 
+def test_a_session_that_runs_no_statement_is_replaced(rack):
+    """Else all that came after it would do nothing, and seem to end well."""
+    for option in ("NOEXEC", "PARSEONLY", "FMTONLY"):
+        prepare(rack)
+        path = folder(rack, "no_exec", a__sql="SET %s ON" % option, b__sql="SELECT a FROM dbo.t", c__sql="SELECT 1 / 0")
+        out = rack.json("workload", path, "--loop", "3", "--workers", "1", "--pin", "off", exit=1)
+        equal([(q["executions"], q["errors"], q["rows"]) for q in out["queries"]], [(3, 3, 0), (3, 0, 15), (3, 3, 0)], "executions, errors, rows: " + option)
+        check(any("runs no statement" in f["message"] and f["count"] == 3 for f in out["failures"]), "the reason", out["failures"])
+        check(out["queries"][1]["server_logical_reads"] is not None, "counters of the new session", out["queries"][1])
+
+
 def test_a_time_out_is_an_error_and_a_new_login(rack):
     prepare(rack)
     path = folder(rack, "slow", a__sql="WAITFOR DELAY '00:00:20'", b__sql="SELECT 1")
