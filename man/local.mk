@@ -27,4 +27,4 @@ man/zsh/_fullrack: fullrack$(EXEEXT)
 	$(AM_V_GEN)./fullrack$(EXEEXT) manual zsh >$@.new && mv $@.new $@
 # bash looks for a command's completion by its name
 install-data-hook:
-	ln -sf fullrack $(DESTDIR)$(bashcompletiondir)/spawnmany
+	ln -sf fullrack "$(DESTDIR)$(bashcompletiondir)/spawnmany"

@@ -45,7 +45,7 @@ all-local: spawnmany
 spawnmany: fullrack$(EXEEXT)
 	@ln -sf fullrack$(EXEEXT) $@
 install-exec-hook:
-	ln -sf fullrack$(EXEEXT) $(DESTDIR)$(bindir)/spawnmany
+	ln -sf fullrack$(EXEEXT) "$(DESTDIR)$(bindir)/spawnmany"
 uninstall-hook:
-	rm -f $(DESTDIR)$(bindir)/spawnmany $(DESTDIR)$(bashcompletiondir)/spawnmany
+	rm -f "$(DESTDIR)$(bindir)/spawnmany" "$(DESTDIR)$(bashcompletiondir)/spawnmany"
 CLEANFILES += spawnmany

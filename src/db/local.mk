@@ -99,11 +99,9 @@ SQL_PHASE_FILES = \
 	sql/phases/update_statistics.sql
 # what a DBA may want to run by hand
 sqldir = $(pkgdatadir)/sql
-dist_sql_DATA = sql/grants_control.sql sql/grants_target.sql
+dist_sql_DATA = sql/grants_control.sql sql/grants_target.sql sql/make_filegroups.sql sql/make_lineitem.sql sql/switch_lineitem.sql
 phasesdir = $(pkgdatadir)/phases
 dist_phases_DATA = $(SQL_PHASE_FILES)
-# run by whoever needs them, not by the program
-EXTRA_DIST += sql/make_filegroups.sql sql/make_lineitem.sql sql/switch_lineitem.sql
 EXTRA_DIST += $(SQL_SCRIPT_FILES) $(SQL_STATEMENT_FILES) scripts/embed-sql
 BUILT_SOURCES += src/db/statements.c
 CLEANFILES += src/db/statements.c

@@ -125,6 +125,27 @@ def test_documents_name_no_option_that_is_not_there(_):
     check(seen > 300, "options that were looked for", seen)
 
 
+def test_install_and_uninstall(_):
+    """Into a folder with a blank in its name: all is there, uninstall leaves nothing of ours, and nothing of others' is touched."""
+    with tempfile.TemporaryDirectory(prefix="fullrack-install-") as folder:
+        stranger = os.path.join(folder, "in")       # where a name that is cut at its blank would lead
+        root = stranger + " here"
+        open(stranger, "w").close()
+        environment = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+
+        def make(target):
+            p = subprocess.run(["make", "-s", target, "DESTDIR=" + root], cwd=BUILD, capture_output=True, text=True, env=environment, timeout=300)
+            equal(p.returncode, 0, "make %s: %s" % (target, p.stderr))
+            return sorted(os.path.relpath(os.path.join(d, f), root) for d, _, files in os.walk(root) for f in files)
+        there = make("install")
+        for name in ("bin/fullrack", "bin/fullrackd", "bin/spawnmany", "share/man/man1/fullrack-load.1", "share/man/man8/fullrackd.8",
+                     "share/bash-completion/completions/fullrack", "share/bash-completion/completions/spawnmany", "share/zsh/site-functions/_fullrack",
+                     "share/fullrack/sql/grants_target.sql", "share/fullrack/sql/make_filegroups.sql"):
+            check(any(path.endswith("/" + name) for path in there), name + " is installed", there)
+        equal(make("uninstall"), [], "left by uninstall")
+        check(os.path.exists(stranger), "a file of somebody else's is gone")
+
+
 def test_versions(_):
     """Each package that is asked for stands among the versions that it was tried with, and no other."""
     root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
