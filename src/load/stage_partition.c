@@ -105,10 +105,13 @@ fr_status stage_partition_write(struct fr_sql *s, const struct fr_table *stage,
                           stage->display, number);
     quote = quote_of(one.values[P_TYPE] == NULL ? "" : one.values[P_TYPE]);
     if (quote == NULL)
-        return fr_err_set(err, FR_EARG,
-                          "--stage-partitions: %s is partitioned by a column of the type "
-                          "%s; it can be a number, a date or a text",
-                          stage->display, one.values[P_TYPE]);
+        return fr_err_set(
+            err, FR_EARG,
+            "--stage-partitions: %s is partitioned by a column of the type "
+            "%s; it can be tinyint to bigint, decimal, date, datetime, "
+            "datetime2, smalldatetime, datetimeoffset, char, varchar, nchar "
+            "or nvarchar",
+            stage->display, one.values[P_TYPE]);
     right = fr_sql_one_i64(&one, P_RIGHT, 0) != 0;
     nullable = fr_sql_one_i64(&one, P_NULLABLE, 1) != 0;
     /* NULL is less than any value */

@@ -125,6 +125,11 @@ def test_definitions_are_checked(r):
     refused(r, 1921, "CREATE TABLE dbo.x (a int) ON [PRIMARY](a)")
     refused(r, 1911, "CREATE TABLE dbo.x (a int) ON ps(b)")
     refused(r, 7726, "CREATE TABLE dbo.x (a bigint) ON ps(a)")
+    r.sql("CREATE PARTITION FUNCTION texts (varchar(5)) AS RANGE FOR VALUES ('a')")
+    r.sql("CREATE PARTITION SCHEME texts AS PARTITION texts ALL TO ([PRIMARY])")
+    refused(r, 7727, "CREATE TABLE dbo.x (a varchar(5) COLLATE Latin1_General_BIN2) ON texts(a)")
+    refused(r, 7726, "CREATE TABLE dbo.x (a varchar(6) COLLATE Latin1_General_BIN2) ON texts(a)")
+    r.sql("DROP PARTITION SCHEME texts DROP PARTITION FUNCTION texts")
     refused(r, 1908, "CREATE TABLE dbo.x (a int NOT NULL, k int NOT NULL PRIMARY KEY) ON ps(a)")
     refused(r, 1908, "CREATE UNIQUE INDEX ux ON dbo.t (b)")
     refused(r, 7717, "DROP PARTITION SCHEME ps")
@@ -231,6 +236,32 @@ def test_constraints_that_prove_and_that_do_not(r):
     heap(r, "a < 10", "(NULL), (1)")
     r.sql("ALTER TABLE dbo.h SWITCH TO dbo.t PARTITION 1")
     equal(counts(r), [2, 3, 0], "NULL in the first")
+
+
+def test_a_constant_of_another_kind_proves_nothing(r):
+    """'03' is between the numbers 1 and 5, and before the text '1'; an exact number that is compared with a float is rounded."""
+    three(r, column="a varchar(10) NOT NULL", values="'1', '5'", of="varchar(10)")
+    heap_of(r, "a varchar(10) NOT NULL", "a >= 1 AND a < 5", "('03')")
+    refused(r, 4982, "ALTER TABLE dbo.h SWITCH TO dbo.t PARTITION 2")
+    heap_of(r, "a varchar(10) NOT NULL", "a >= N'1' AND a < '5'", "('3')")
+    r.sql("ALTER TABLE dbo.h SWITCH TO dbo.t PARTITION 2")
+    equal(counts(r), [0, 1, 0], "texts prove")
+    big = "decimal(38, 0)"
+    three(r, "LEFT", "a %s NOT NULL" % big, "10000000000000000000000000001, 20000000000000000000000000001", big)
+    heap_of(r, "a %s NOT NULL" % big, "a > 1e28 AND a <= 2e28", "(20000000000000000000000000005)")
+    refused(r, 4982, "ALTER TABLE dbo.h SWITCH TO dbo.t PARTITION 2")
+    three(r, column="a varbinary(4) NOT NULL", values="0x01, 0x0200", of="varbinary(4)")
+    heap_of(r, "a varbinary(4) NOT NULL", "a >= 1 AND a < 512", "(0x0001)")
+    refused(r, 4982, "ALTER TABLE dbo.h SWITCH TO dbo.t PARTITION 2")
+    heap_of(r, "a varbinary(4) NOT NULL", "a >= 0x01 AND a < 0x0200", "(0x01FF)")
+    r.sql("ALTER TABLE dbo.h SWITCH TO dbo.t PARTITION 2")
+    equal(counts(r), [0, 1, 0], "binary values prove")
+
+
+def heap_of(r, column, check_text, rows):
+    r.sql("DROP TABLE IF EXISTS dbo.h")
+    r.sql("CREATE TABLE dbo.h (%s, b varchar(60) NULL, CHECK (%s))" % (column, check_text))
+    r.sql("INSERT INTO dbo.h (a) VALUES " + rows)
 
 
 def test_left_ranges_prove_otherwise(r):

@@ -248,16 +248,21 @@ static bool check_column(struct ddl *d, const struct cat_table *t,
 {
     const struct cat_partition_function *f = s->function;
     const struct cat_column *c = table_column(t, name);
+    struct sqltype have_type, want_type = f->type;
     char have[TYPE_NAME_BYTES], want[TYPE_NAME_BYTES];
 
     if (c == NULL)
         return sqlerr_set(d->b->e, 1911, name);
+    have_type = c->type;
+    have_type.collation = want_type.collation = 0;
     if (c->computed != NULL)
         return bind_unsupported(d->b, "Partitioning by a computed column");
-    if (!type_equal(&c->type, &f->type))
+    if (!type_equal(&have_type, &want_type))
         return sqlerr_set(d->b->e, 7726, c->name,
                           type_format(&c->type, have, sizeof(have)), f->name,
                           type_format(&f->type, want, sizeof(want)));
+    if (c->type.collation != f->type.collation)
+        return sqlerr_set(d->b->e, 7727, c->name, f->name);
     *out = c;
     return true;
 }

@@ -661,6 +661,9 @@ const struct sqlerr_row sqlerr_table[] = {
     {7726, 16,
      "The partitioning column '%s' has the type %s, and the parameter of the partition "
      "function '%s' the type %s."},
+    {7727, 16,
+     "The collation of the partitioning column '%s' is not that of the parameter of the "
+     "partition function '%s'."},
     {7728, 16, "Invalid partition range %lld TO %lld: the lower number comes first."},
     {7729, 16,
      "A partition number cannot be given in the %s statement: the %s '%s' is not "
