@@ -393,6 +393,8 @@ static fr_status prepare(struct replay *r, struct fr_err *err)
     if (st == FR_OK && s->run_file == NULL)
         st = fr_err_set(err, FR_ENOMEM, "no memory for a replay");
     if (st == FR_OK)
+        st = replay_target_check_hint(&s->load, (enum replay_layout)s->layout, err);
+    if (st == FR_OK)
         st = refuse_company(r, err);
     if (st == FR_OK)
         st = with_target(r, true, err);

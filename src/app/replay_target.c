@@ -1,8 +1,10 @@
 #include "app/replay_target.h"
 
 #include "app/lineitem.h"
+#include "base/bulk.h"
 #include "db/statements.h"
 #include "db/table.h"
+#include "load/hint.h"
 
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -22,6 +24,50 @@ const char *replay_layout_text(enum replay_layout layout)
         [REPLAY_HEAPS] = "a heap for each file, switched into the partitions at the end"};
 
     return texts[layout];
+}
+
+/* -- what is asked for ----------------------------------------------------------------
+ */
+
+static fr_status describe(enum replay_layout layout, struct fr_table **out,
+                          struct fr_err *err)
+{
+    static const char *const names[LINEITEM_COLUMN_COUNT] = {
+        "l_orderkey",    "l_partkey",       "l_suppkey",  "l_linenumber",
+        "l_quantity",    "l_extendedprice", "l_discount", "l_tax",
+        "l_returnflag",  "l_linestatus",    "l_shipdate", "l_commitdate",
+        "l_receiptdate", "l_shipinstruct",  "l_shipmode", "l_comment"};
+    struct fr_table *t = calloc(1, sizeof *t);
+    fr_status st = FR_OK;
+
+    *out = t;
+    if (t != NULL)
+        t->display = strdup(REPLAY_TABLE);
+    if (t == NULL || t->display == NULL)
+        return fr_err_set(err, FR_ENOMEM, "no memory for a table");
+    for (size_t i = 0; st == FR_OK && i < LINEITEM_COLUMN_COUNT; i++)
+        if (fr_table_add_column(t, names[i], "int", err) == NULL)
+            st = FR_ENOMEM;
+    /* a heap's range */
+    t->constraints_enabled = layout == REPLAY_HEAPS ? 1 : 0;
+    return st;
+}
+
+fr_status replay_target_check_hint(const struct fr_load_options *o,
+                                   enum replay_layout layout, struct fr_err *err)
+{
+    unsigned abilities = o->engine == FR_ENGINE_BCP ? 0 : FR_BULK_ALL_HINTS;
+    struct fr_table *t = NULL;
+    fr_status st = describe(layout, &t, err);
+
+    if (st == FR_OK) {
+        struct fr_hints hints;
+
+        st = fr_hints_make(o, t, abilities, &hints, err);
+        fr_hints_free(&hints);
+    }
+    fr_table_free(&t);
+    return st;
 }
 
 /* -- what the server has ------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 #define FR_APP_REPLAY_TARGET_H
 
 #include "base/sql.h"
+#include "load/options.h"
 
 #include <jansson.h>
 
@@ -28,6 +29,10 @@ struct replay_target {
 
 /* "one table", "partitioned, ..." for people */
 const char *replay_layout_text(enum replay_layout layout);
+
+/* FR_EARG: --hint is none, or not one of a load into LineItem in this layout. */
+fr_status replay_target_check_hint(const struct fr_load_options *o,
+                                   enum replay_layout layout, struct fr_err *err);
 
 /* Before anything is made.  FR_EARG: the server does not partition or switch, or a name
  * means no filegroup of the database.  *filegroups: an array of the names that are meant,

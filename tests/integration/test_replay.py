@@ -199,6 +199,26 @@ def test_layout_is_refused_before_anything_is_made(r):
     equal(r.sql("SELECT COUNT(*) FROM sys.partition_functions WHERE name LIKE '%probe%'"), [(0,)], "no function")
 
 
+def test_a_hint_that_is_none_changes_nothing(r):
+    """--hint is looked at before files, table and run file are: those of the run before go on."""
+    fresh(r)
+    replay(r, "--files", "2", "--rows-per-file", "50", "--hint", "rubbish", folder="hint", exit=2)
+    check('"rubbish": hints are TABLOCK' in r.err, "says why", r.err)
+    check(not os.path.exists(os.path.join(r.dir, "hint")), "no file was made")
+    sheets(r, "--files", "2", "--workers", "2", "--rows-per-file", "50", folder="hint")
+    path = os.path.join(r.dir, "hint", "replay.json")
+    before = open(path).read(), os.stat(path).st_ino
+    for options, words in ((("--hint", "rubbish"), "hints are TABLOCK"), (("--hint", "ORDER (nothing)"), 'no column "nothing"'),
+                           (("--hint", "ORDER (l_orderkey)", "--engine", "bcp"), "bcp engine"),
+                           (("--hint", "TABLOCK", "--engine", "bcp", "--layout", "heaps"), "CHECK_CONSTRAINTS")):
+        replay(r, "--files", "2", "--rows-per-file", "50", *options, folder="hint", exit=2)
+        check(words in r.err, "says why", r.err)
+        equal((open(path).read(), os.stat(path).st_ino), before, "the run file after " + str(options))
+        equal(r.sql("SELECT COUNT(*) FROM dbo.fullrack_replay"), [(100,)], "rows after " + str(options))
+    sheet, = sheets(r, "--files", "2", "--workers", "2", "--rows-per-file", "50", "--hint", "ORDER (l_orderkey, l_linenumber DESC), TABLOCK", folder="hint")
+    equal(r.sql("SELECT COUNT(*) FROM dbo.fullrack_replay"), [(100,)], "rows with a hint")
+
+
 def test_speed_limit(r):
     fresh(r)
     folder = os.path.join(r.dir, "limit")
