@@ -246,6 +246,13 @@ static fr_status check_smartctl(const json_t *program, struct fr_err *err)
                           : "");
 }
 
+static bool tells_nothing(const struct fr_smart *d)
+{
+    return d->device[0] == '\0' && d->model[0] == '\0' && d->kind[0] == '\0' &&
+           d->written_bytes < 0 && d->read_bytes < 0 && d->used_percent < 0 &&
+           d->power_on_hours < 0 && d->failing < 0;
+}
+
 fr_status fr_smart_read(const json_t *document, struct fr_smart *out, struct fr_err *err)
 {
     const json_t *program = json_object_get(document, "smartctl");
@@ -260,6 +267,11 @@ fr_status fr_smart_read(const json_t *document, struct fr_smart *out, struct fr_
         st = check_smartctl(program, err);
         if (st == FR_OK)
             take_smartctl(document, out);
+        if (st == FR_OK && tells_nothing(out))
+            st = fr_err_set(err, FR_EIO,
+                            "smartctl told nothing of the device: neither what it is nor "
+                            "what was written to it (is this the whole of what "
+                            "`smartctl --json -a` printed?)");
     } else if (json_object_get(document, "data_units_written") != NULL) {
         take_nvme_log(document, out);
     } else {

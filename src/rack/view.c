@@ -31,6 +31,7 @@ struct fr_view {
     struct before *before; /* per worker, and of the whole at the end */
     size_t known_workers;
     uint64_t rated_ms; /* 0 = never */
+    bool has_rate;     /* of a stretch of time */
 };
 
 static bool is_set(const char *variable)
@@ -129,6 +130,15 @@ static void find_rate(struct before *b, int64_t rows, int64_t bytes, double seco
     b->bytes = bytes;
 }
 
+/* Before there is any stretch of time, and of a run that is over by then: all of it. */
+static void find_first_rate(struct fr_picture *p)
+{
+    double seconds = (double)p->elapsed_ms / 1000;
+
+    p->rows_per_s = per_second(p->rows, 0, seconds);
+    p->bytes_per_s = per_second(p->bytes, 0, seconds);
+}
+
 static void find_rates(struct fr_view *v, struct fr_picture *p,
                        struct fr_picture_worker *workers)
 {
@@ -138,6 +148,7 @@ static void find_rates(struct fr_view *v, struct fr_picture *p,
     double seconds = v->rated_ms == 0 ? 0 : (double)(now - v->rated_ms) / 1000;
 
     if (is_due) {
+        v->has_rate = v->rated_ms != 0;
         v->rated_ms = now;
         find_rate(all, p->rows, p->bytes, seconds);
     }
@@ -151,6 +162,8 @@ static void find_rates(struct fr_view *v, struct fr_picture *p,
     }
     p->rows_per_s = all->rows_per_s;
     p->bytes_per_s = all->bytes_per_s;
+    if (!v->has_rate)
+        find_first_rate(p);
 }
 
 /* ---- drawing ---- */

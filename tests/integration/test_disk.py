@@ -445,6 +445,7 @@ def test_wear_without_an_answer(r):
     for args, status, says in ((("wear",), 2, "wear needs a device, or --file FILE"), (("wear", "/dev/sda", "--file", "x"), 2, "not both"),
                                (("wear", "--file", smart("denied")), 1, "Permission denied (it needs root"),
                                (("wear", "--file", r.file("y.json", "{}")), 2, "y.json: this is neither of"),
+                               (("wear", "--file", r.file("z.json", '{"smartctl": {}}')), 1, "z.json: smartctl told nothing of the device"),
                                (("wear", "--file", r.file("x.json", "nothing")), 2, "x.json: line 1"),
                                (("wear", "--file", os.path.join(r.dir, "absent")), 2, "No such file"),
                                (("wear", "--file", smart("nvme"), "--write-rate", "many"), 2, '"many" is no number of GB a day'),

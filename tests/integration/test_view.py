@@ -137,5 +137,15 @@ def test_status_watch(r):
         t.close()
 
 
+def test_a_run_of_a_moment_has_a_rate(r):
+    """Over before there is a stretch of time to rate: the last line has the rate of the whole run."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL, v varchar(50) NULL)")
+    path = r.file("moment.csv", "".join("%d,value %d\n" % (k, k) for k in range(ROWS)))
+    r.fullrack("load", "dbo.t", path, "--format", "csv")
+    last = [l for l in r.err.splitlines() if re.match(r"\d+\.\d s  1 of 1 tasks", l)]
+    equal(len(last), 1, "a line at the end: " + r.err)
+    check("20,000 rows" in last[0] and re.search(r"  [1-9]\S* rows/s  (?!0\.0 )[\d.]+ MB/s", last[0]), "its rate", last)
+
+
 if __name__ == "__main__":
     main(tests_of(sys.modules[__name__]), "--schedulers", "4")
