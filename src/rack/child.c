@@ -232,6 +232,7 @@ static void reset(struct child *child)
     child->spid = 0;
     child->end_exit = -1;
     child->end_error[0] = '\0';
+    child->gave_up = false;
     child->wants_task = false;
     child->first_row_ms = 0;
     child->in_start = false;

@@ -118,6 +118,12 @@ static void note_end(struct child *child)
      * need not */
     if (c->load == NULL && (child->end_exit == 0 || child->first_row_ms != 0))
         tell_waiting_that_all_is_done(c);
+    /* a load returns it, or has it with its tasks */
+    if (child->gave_up && c->control != NULL && !c->stopping && !c->give_up_told) {
+        c->give_up_told = true;
+        fr_view_interrupt(c->view);
+        fr_log(FR_LOG_ERROR, "worker %s gave up: %s", child->name, child->end_error);
+    }
     if (child->end_exit > 0 && c->first_exit == 0 && child->end_error[0] != '\0') {
         c->first_exit = child->end_exit;
         snprintf(c->first_error, sizeof c->first_error, "%s", child->end_error);

@@ -47,6 +47,7 @@ struct child {
     int64_t rows, bytes, rejected; /* of the current task */
     int end_exit;                  /* exit status it announced, -1 = none */
     char end_error[CHILD_ERROR_BYTES];
+    bool gave_up; /* end_error is its own, not one of its tasks, which were told */
     bool wants_task;
     int64_t held_task, held_epoch;   /* of the queue; -1 = none */
     int64_t asked_task, asked_epoch; /* the same when the queue was last asked */
@@ -110,6 +111,7 @@ struct coordinator {
     struct sampler *sampler; /* sampler.h; NULL = no looks */
     bool metrics_failed;     /* told of it */
     bool loop_closing;
+    bool give_up_told;
     int first_exit; /* of a child that could not begin */
     char first_error[CHILD_ERROR_BYTES];
 };

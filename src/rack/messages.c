@@ -82,6 +82,8 @@ static void on_end(struct child *child, json_t *m)
 {
     child->end_exit = (int)fr_ipc_number(m, "exit", 1);
     snprintf(child->end_error, sizeof child->end_error, "%s", fr_ipc_text(m, "error"));
+    child->gave_up = child->end_exit > 0 && child->end_error[0] != '\0' &&
+                     strcmp(fr_ipc_text(m, "status"), fr_status_name(FR_EDATA)) != 0;
     child_set_state(child, CHILD_ENDED);
 }
 

@@ -457,6 +457,17 @@ def test_no_control_database(r):
     check("fullrack init" in r.err, "message", r.err)
 
 
+def test_a_target_that_does_not_answer_is_named(r):
+    """Once, whoever of the workers met it; tasks that fail are no such thing."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    r.fresh_control()
+    r.fullrack("run", "--workers", "3", "-S", "127.0.0.1:1", "--control-server", r.address, "--login-timeout", "2", "--retry-for", "1", exit=3)
+    check(r.err.count("gave up: ") == 1 and "127.0.0.1:1" in r.err, "who did not answer", r.err)
+    r.fullrack("add", "-q", "dbo.t", r.file("bad.txt", "no\n"), "--max-attempts", "1")
+    r.fullrack("run", "--workers", "2", exit=1)
+    check("gave up" not in r.err and "bad.txt" in r.err, "a task that failed", r.err)
+
+
 def test_nothing_to_do_is_said(r):
     r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
     r.fresh_control()

@@ -358,6 +358,11 @@ def test_no_server_and_no_login(rack):
     rack.fullrack("workload", path, "-S", "127.0.0.1:1", exit=3)
     check("127.0.0.1:1" in rack.err, "who did not answer", rack.err)
     rack.fullrack("workload", path, env=dict(rack.env(), FULLRACK_PASSWORD="wrong"), exit=3)
+    # the target alone is away
+    prepare(rack)
+    away = ("-S", "127.0.0.1:1", "--control-server", rack.address, "--workers", "2", "--login-timeout", "2", "--retry-for", "1")
+    rack.fullrack("workload", path, *away, exit=3)
+    check(rack.err.count("gave up") == 1 and "127.0.0.1:1" in rack.err, "who did not answer, once", rack.err)
 
 
 def test_schedulers_doubled_and_idle(rack):
