@@ -1,6 +1,7 @@
 #include "load/bulk_insert.h"
 
 #include "base/num.h"
+#include "load/bulk_insert_values.h"
 #include "load/packing.h"
 #include "load/reader.h"
 #include "load/sniff.h"
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -29,6 +31,7 @@ struct counting {
     const struct fr_load_options *o;
     const struct fr_table *table;
     struct fr_reader *reader;
+    struct fr_bulk_values *values;
     int64_t row; /* the number of the record at hand, the header not counted */
     struct fr_bulk_count *out;
 };
@@ -57,10 +60,26 @@ static fr_status look_at_end(struct counting *c, const char *p,
     return FR_OK;
 }
 
+static fr_status look_at_values(struct counting *c, const struct fr_record *rec,
+                                struct fr_err *err)
+{
+    const struct fr_column *column = NULL;
+    const char *odd = fr_bulk_values_find_odd(c->values, rec, &column);
+
+    c->out->rows++;
+    return odd == NULL
+               ? FR_OK
+               : fr_err_set(err, FR_EDATA,
+                            "%s: row %" PRId64 ", column %s: %s; load it from here, "
+                            "without --server-side",
+                            c->source, c->row, column->name, odd);
+}
+
 static fr_status look_at_row(struct counting *c, const char *p,
                              const struct fr_record *rec, struct fr_err *err)
 {
     size_t columns = c->table->column_count;
+    fr_status st = FR_OK;
     char text[100];
 
     if (rec->bad != NULL)
@@ -72,10 +91,10 @@ static fr_status look_at_row(struct counting *c, const char *p,
     if (rec->count != columns)
         return odd_row(c, text, err);
     if (c->row >= c->o->first_row && (c->o->last_row == 0 || c->row <= c->o->last_row))
-        c->out->rows++;
+        st = look_at_values(c, rec, err);
     else
         c->out->skipped++;
-    return look_at_end(c, p, rec, err);
+    return st == FR_OK ? look_at_end(c, p, rec, err) : st;
 }
 
 /* The server passes it by, and takes the fields in the table's order. */
@@ -163,6 +182,8 @@ static fr_status count_source(const char *source, const struct fr_load_options *
     if (st == FR_OK)
         st = fr_splitter_new(o, t->column_count, &sp, err);
     if (st == FR_OK)
+        st = fr_bulk_values_new(o, t, &c.values, err);
+    if (st == FR_OK)
         st = fr_reader_start(opened, (size_t)o->max_field_bytes + ROW_SLACK_BYTES,
                              &c.reader, err);
     if (st == FR_OK)
@@ -171,6 +192,7 @@ static fr_status count_source(const char *source, const struct fr_load_options *
     if (out->end == FR_ROW_END_UNKNOWN)
         out->end = FR_ROW_END_LF;
     fr_reader_stop(&c.reader);
+    fr_bulk_values_free(&c.values);
     fr_splitter_free(&sp);
     free(fields);
     return st;
@@ -227,6 +249,19 @@ static fr_status name_file(struct run *x, struct fr_err *err)
                : fr_err_set(err, FR_EARG, "%s: its path is too long", source);
 }
 
+/* Since it was opened to be counted: how many rows it had does not say which. */
+static bool has_changed(const struct run *x)
+{
+    const struct fr_source_identity *seen = &x->id.file;
+    struct stat now;
+
+    if (!seen->can_reread)
+        return false;
+    return stat(x->job->source, &now) != 0 || (int64_t)now.st_size != seen->bytes ||
+           (int64_t)now.st_mtim.tv_sec * 1000000000 + now.st_mtim.tv_nsec !=
+               seen->mtime_ns;
+}
+
 /* What cannot be read from here is not counted; then the options have to say all. */
 static fr_status look_at_file(struct run *x, struct fr_err *err)
 {
@@ -259,6 +294,11 @@ static fr_status look_at_file(struct run *x, struct fr_err *err)
     if (st == FR_OK) {
         x->id.file = *fr_source_identity(opened);
         st = count_source(source, &x->o, x->table, x->job->stop, &opened, &x->count, err);
+        if (st == FR_EDATA && has_changed(x))
+            st = fr_err_set(err, FR_EDATA,
+                            "%s: the file was changed while its rows were counted; "
+                            "nothing of it was loaded",
+                            source);
     }
     fr_source_close(&opened);
     x->is_counted = st == FR_OK;
@@ -397,6 +437,11 @@ static fr_status insert(struct run *x, struct fr_err *err)
     }
     if (st == FR_OK)
         st = compare(x, loaded, err);
+    if (st == FR_OK && x->is_counted && has_changed(x))
+        st = fr_err_set(err, FR_EDATA,
+                        "%s: the file was changed between the counting of its rows and "
+                        "the end of the statement: all of it is rolled back",
+                        x->job->source);
     if (st == FR_OK) {
         after.rows = loaded;
         after.skipped = x->count.skipped;

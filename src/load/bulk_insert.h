@@ -33,6 +33,10 @@ const struct fr_bulk_option *fr_bulk_option_find(const char *name);
 /* FR_EARG: an option that a server-side load cannot have, and why. */
 fr_status fr_bulk_insert_check(const struct fr_load_options *o, struct fr_err *err);
 
+/* What the file's encoding is to the server: a code page; 0 = UTF-16; -1 = none it knows.
+ */
+int fr_bulk_insert_code_page(const struct fr_load_options *o);
+
 /* How rows end in the file, where the options leave that open. */
 enum fr_row_end { FR_ROW_END_UNKNOWN, FR_ROW_END_LF, FR_ROW_END_CRLF };
 
@@ -52,7 +56,8 @@ struct fr_bulk_count {
  * The file's rows, by the splitter of loads.  FR_EDATA: a row that the server would read
  * otherwise (with another number of fields than the table has columns, a blank line, both
  * kinds of row ends), or a header that names other columns than the table's, in its
- * order; FR_EIO: it cannot be read here.
+ * order, or a value that the server would change in silence (bulk_insert_values.h);
+ * FR_EIO: it cannot be read here.
  */
 fr_status fr_bulk_insert_count(const char *source, const struct fr_load_options *o,
                                const struct fr_table *t, const _Atomic int *stop,

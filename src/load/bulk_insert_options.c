@@ -124,8 +124,7 @@ static const struct {
     {"1257", 1257},
 };
 
-/* -1: none that the server knows. */
-static int code_page(const struct fr_load_options *o)
+int fr_bulk_insert_code_page(const struct fr_load_options *o)
 {
     if (o->encoding == NULL)
         return 65001;
@@ -137,7 +136,7 @@ static int code_page(const struct fr_load_options *o)
 
 static bool encoding_is_none(const struct fr_load_options *o)
 {
-    return code_page(o) < 0;
+    return fr_bulk_insert_code_page(o) < 0;
 }
 
 /* Sorted by name: one row for each option of a load. */
@@ -358,7 +357,7 @@ fr_status fr_bulk_insert_statement(const struct fr_load_options *o,
                                    struct fr_err *err)
 {
     fr_status st = fr_bulk_insert_check(o, err);
-    int page = code_page(o);
+    int page = fr_bulk_insert_code_page(o);
 
     if (st != FR_OK)
         return st;

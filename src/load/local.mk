@@ -33,6 +33,7 @@ libfrclient_a_SOURCES += \
 	src/load/stage.c src/load/stage_bring.c src/load/stage.h \
 	src/load/stage_partition.c src/load/stage_partition.h \
 	src/load/bulk_insert.c src/load/bulk_insert_options.c src/load/bulk_insert.h \
+	src/load/bulk_insert_values.c src/load/bulk_insert_values.h \
 	src/load/undo.c src/load/undo.h \
 	src/load/check.c src/load/check.h \
 	src/load/suggest.c src/load/suggest.h src/load/shape.c \

@@ -446,6 +446,56 @@ def test_task_cancelled_while_it_runs(r):
     equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(n if state == "done" else 0,)], "rows of a task that is " + state)
 
 
+def test_task_file_that_changes(r):
+    """Counted as one thing, read as another: nothing of it comes in, and nothing has to be taken out."""
+    n = some(300000)
+
+    def begin(name):
+        path = data(name, "".join("%d\tabc\tdef\n" % i for i in range(n)))
+        r.fresh(PLAIN)
+        r.fresh_control()
+        r.fullrack("add", "dbo.t", path, "--server-side", "--format", "delimited", "-q")
+        return path, r.spawn("run", "--workers", "1", "--pin", "off", "-q")
+
+    def outcome(p):
+        p.wait(60)
+        state, why = r.sql("SELECT state, last_error FROM dbo.work_queue", "fullrack")[0]
+        equal(r.sql("SELECT COUNT(*) FROM dbo.t"), [(n if state == "done" else 0,)], "rows of a task that is " + state)
+        return why or ""
+
+    for attempt in range(6):        # it is touched before the statement ends, or else once more
+        path, p = begin("touched.txt")
+        wait_until("the statement runs", 30, lambda: p.poll() is not None or r.sql(
+            "SELECT COUNT(*) FROM sys.dm_exec_requests WHERE command = 'BULK INSERT'", "master")[0][0] > 0)
+        os.utime(path)
+        why = outcome(p)
+        if why:
+            break
+    check("between the counting of its rows and the end of the statement" in why, "why, where its size is the same", why)
+    path, p = begin("growing.txt")
+    with open(path, "a") as f:
+        while p.poll() is None:
+            f.write("7\tabc\tdef\n")
+            f.flush()
+            time.sleep(0.005)
+    why = outcome(p)
+    check("was changed" in why or "the file holds" in why, "why, where it grows", why)
+    check("take it out" not in why, "nothing is there that had to be taken out", why)
+
+
+def test_task_values_that_the_server_would_change(r):
+    """A load refuses them, or reads them otherwise; so they are refused, too."""
+    r.fresh(PLAIN)
+    for content, options, says in ((b"1,\xff,a\n", ("--format", "csv"), "column v: bytes that are no UTF-8"),
+                                   ("1,\u0141\u00f3d\u017a,a\n", ("--format", "csv"), "column v: a character that the column's code page does not have"),
+                                   (b'"",a,a\n', ("--format", "csv"), "column id: two quotes"),
+                                   (b"1\ta\t\0\n", ("--format", "delimited"), "column n: a NUL character"),
+                                   ("1\t\u0141\ta\n".encode("utf-16"), ("--format", "delimited", "-C", "UTF-16"), "column v: a character")):
+        task = queue(r, content, *options, run_exit=1)
+        check(says in task["error"] and "row 1" in task["error"], says, task["error"])
+        equal(rows(r), [], "rows")
+
+
 def test_task_rights(r):
     r.fresh(PLAIN)
     r.fresh_control()

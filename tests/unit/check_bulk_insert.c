@@ -192,6 +192,74 @@ START_TEST(test_count)
 }
 END_TEST
 
+/* Of a table with an int, a varchar of code page 1252 and an nvarchar. */
+static const struct {
+    const char *options, *row;
+    size_t bytes;     /* 0: to the NUL */
+    const char *says; /* NULL: nothing is odd */
+} values[] = {
+    {"{\"format\":\"csv\"}", "1,\"\",\"\"\n", 0, NULL},
+    {"{\"format\":\"csv\"}", ",,\n", 0, NULL},
+    {"{\"format\":\"csv\"}", "\"\",a,b\n", 0, "column a: two quotes"},
+    {"{\"format\":\"csv\"}", "1,K\xc3\xb6ln,\xc5\x81\xc3\xb3\x64\xc5\xba\n", 0, NULL},
+    {"{\"format\":\"csv\"}", "1,\xc5\x81,b\n", 0, "column b: a character"},
+    {"{\"format\":\"bcp\"}", "1\tlong enough \xc5\x81\tb\n", 0, "column b: a character"},
+    {"{\"format\":\"csv\"}", "1,a,\xff\n", 0, "column c: bytes that are no UTF-8"},
+    {"{\"format\":\"csv\"}", "1,12345678\xc3,b\n", 0,
+     "column b: bytes that are no UTF-8"},
+    {"{\"format\":\"csv\",\"encoding\":\"CP1252\"}", "1,\xf6,\xf6\n", 0, NULL},
+    {"{\"format\":\"csv\"}", "1,\0,b\n", 6, "column b: a NUL"},
+    {"{\"format\":\"bcp\"}", "1\t\0\tb\n", 6, NULL}, /* bcp's empty text */
+    {"{\"format\":\"csv\"}", "1,a\0b,b\n", 8, NULL},
+    {"{\"format\":\"csv\",\"header\":\"skip\"}", "\xff,,\n", 0, NULL},
+    {"{\"format\":\"csv\",\"first-row\":2}", "1,\xff,b\n", 0, NULL},
+};
+
+static struct fr_table *table_of_texts(void)
+{
+    struct fr_table *t = calloc(1, sizeof *t);
+    struct fr_column *c;
+    struct fr_err err;
+
+    ck_assert_ptr_nonnull(t);
+    t->quoted = strdup("[dbo].[t]");
+    t->display = strdup("dbo.t");
+    ck_assert_ptr_nonnull(fr_table_add_column(t, "a", "int", &err));
+    c = fr_table_add_column(t, "b", "varchar", &err);
+    ck_assert_ptr_nonnull(c);
+    c->code_page = 1252;
+    ck_assert_ptr_nonnull(fr_table_add_column(t, "c", "nvarchar", &err));
+    return t;
+}
+
+START_TEST(test_values_the_server_would_change)
+{
+    char path[] = "/tmp/fullrack-check-bulk-XXXXXX";
+    int fd = mkstemp(path);
+    size_t n = values[_i].bytes > 0 ? values[_i].bytes : strlen(values[_i].row);
+    struct fr_table *t = table_of_texts();
+    struct fr_bulk_count got;
+    struct fr_settings s;
+    struct fr_err err = {0};
+    fr_status st;
+
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(write(fd, values[_i].row, n), (ssize_t)n);
+    close(fd);
+    fr_settings_init(&s);
+    ck_assert_int_eq(
+        fr_settings_from_text(&s, FR_GROUP_LOAD, values[_i].options, "case", &err),
+        FR_OK);
+    st = fr_bulk_insert_count(path, &s.load, t, NULL, &got, &err);
+    unlink(path);
+    ck_assert_msg(st == (values[_i].says == NULL ? FR_OK : FR_EDATA), "%s", err.text);
+    if (values[_i].says != NULL)
+        ck_assert_msg(strstr(err.text, values[_i].says) != NULL, "%s", err.text);
+    fr_settings_free(&s);
+    fr_table_free(&t);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("bulk_insert");
@@ -200,6 +268,7 @@ int main(void)
     tcase_add_test(tc, test_every_option_is_decided);
     tcase_add_loop_test(tc, test_statement, 0, COUNT_OF(statements));
     tcase_add_loop_test(tc, test_count, 0, COUNT_OF(counts));
+    tcase_add_loop_test(tc, test_values_the_server_would_change, 0, COUNT_OF(values));
     suite_add_tcase(s, tc);
     return suite_run(s);
 }
