@@ -168,13 +168,25 @@ static bool was_not_run(const json_t *task)
            strncmp(fr_ipc_text(task, "error"), "not run: ", 9) == 0;
 }
 
+/* Whether the rows of a file that the server read were counted here, too; null of other
+ * tasks, and of those that did not end well. */
+static json_t *were_counted(const json_t *task)
+{
+    const char *said = fr_ipc_text(task, "messages");
+
+    if (!kind_of(task)->is_load || kind_of(task)->reads_here || said[0] == '\0' ||
+        strcmp(fr_ipc_text(task, "state"), "done") != 0)
+        return json_null();
+    return json_boolean(strncmp(said, FR_BULK_NOT_COUNTED, strlen(FR_BULK_NOT_COUNTED)) !=
+                        0);
+}
+
 /* Of a file that the server read, and nobody else. */
 static void print_not_counted(const json_t *task, FILE *out)
 {
     const char *said = fr_ipc_text(task, "messages");
 
-    if (kind_of(task)->reads_here || strcmp(fr_ipc_text(task, "state"), "done") != 0 ||
-        strncmp(said, FR_BULK_NOT_COUNTED, strlen(FR_BULK_NOT_COUNTED)) != 0)
+    if (!json_is_false(were_counted(task))) /* true, false and null are nobody's */
         return;
     fr_put_shown(fr_ipc_text(task, "source"), out);
     fprintf(out, ": ");
@@ -390,6 +402,7 @@ static json_t *public_task(json_t *task)
             json_object_set_new(out, keys[i].key,
                                 keys[i].counts ? json_integer(0) : json_null());
     }
+    json_object_set_new(out, "were_rows_counted", were_counted(task));
     return out;
 }
 

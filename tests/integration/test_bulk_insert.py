@@ -284,7 +284,7 @@ def test_task_equals_a_load(r):
         task = queue(r, path, *options)
         equal(as_text(r), want, what)
         equal((task["kind"], task["state"], task["rows"]), ("bulk_insert", "done", len(want.splitlines()) - 1 if "\n3" in want or "," in want else 0), what)
-        check("were counted" in task["messages"], "counted", task)
+        check("were counted" in task["messages"] and task["were_rows_counted"] is True, "counted", task)
     equal(r.json("verify")["differences"], [], "ledger, queue and table agree")
 
 
@@ -321,6 +321,7 @@ def test_task_counts(r):
     equal(rows(r), [], "rolled back")
     task = queue(r, gone, *unseen, "--rows-expected", "3")
     check("not counted" in task["messages"] and "--rows-expected" in task["messages"], "said", task)
+    equal(task["were_rows_counted"], False, "a field says so, too")
     equal(len(rows(r)), 3, "rows")
     task = queue(r, gone, *unseen)
     check("not counted" in task["messages"], "said", task)

@@ -105,7 +105,7 @@ def test_rows_of_scheduler_use_are_the_limit(r):
 
 
 TASK_KEYS = """task_id load_id kind source range_start range_end split_why table state rows rejected skipped trimmed_values bytes_read bytes_sent
-    read_ms send_ms answer_ms rate_ms duration_ms client_cpu_ms server_cpu_ms scheduler_id scheduler_moves spid attempts format engine engine_why encrypted messages error""".split()
+    read_ms send_ms answer_ms rate_ms duration_ms client_cpu_ms server_cpu_ms scheduler_id scheduler_moves spid attempts format engine engine_why encrypted messages error were_rows_counted""".split()
 
 
 def test_task_that_nobody_reported(r):
