@@ -121,8 +121,8 @@ void workload_print(const json_t *document, FILE *out)
     fprintf(out, "run %lld: %s%s, %.1f s, %lld session%s\n",
             (long long)fr_report_int(run, "run_id", 0), fr_report_text(run, "state"),
             json_is_true(json_object_get(sheet, "is_power_run")) ? ", a power run" : "",
-            seconds, (long long)fr_report_int(run, "workers", 0),
-            fr_report_int(run, "workers", 0) == 1 ? "" : "s");
+            seconds, (long long)fr_report_int(sheet, "sessions", 0),
+            fr_report_int(sheet, "sessions", 0) == 1 ? "" : "s");
     fprintf(out, "%s executions of %lld quer%s",
             fr_num_grouped((uint64_t)executions, number, sizeof number),
             (long long)fr_report_int(sheet, "entries", 0),

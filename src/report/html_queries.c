@@ -57,7 +57,7 @@ static void print_cards(FILE *out, const json_t *document, const json_t *sheet)
     card(out, "rows read", html_count(fr_report_real(sheet, "rows", 0), text));
     card(out, "errors", html_count(fr_report_real(sheet, "errors", 0), text));
     card(out, "queries", html_count(fr_report_real(sheet, "entries", 0), text));
-    card(out, "sessions", html_count(fr_report_real(run, "workers", 0), text));
+    card(out, "sessions", html_count(fr_report_real(sheet, "sessions", 0), text));
     card(out, "mean", html_duration(fr_report_real(sheet, "mean_ms", -1), text));
     card(out, "95th percentile",
          html_duration(fr_report_real(sheet, "p95_ms", -1), text));

@@ -426,6 +426,7 @@ static void set_plan(json_t *sheet, const struct fr_sql_one *one, size_t queries
     set_number(sheet, "duration_s", one, 2);
     json_object_set_new(sheet, "is_power_run",
                         json_boolean(fr_sql_one_i64(one, 3, 0) != 0));
+    set_number(sheet, "sessions", one, 6);
 }
 
 static fr_status fill(struct fr_query_sheet *s, fr_report_query_fn query, void *ctx,

@@ -103,6 +103,8 @@ def test_two_hosts_share_one_workload(rack):
     out, err = first.communicate(timeout=60)
     equal(first.returncode, 0, "exit of the first host: " + err)
     equal(second.wait(60), 0, "exit of the second host")
+    equal((json.loads(out)["sessions"], json.loads(out)["workers"]), (5, 3), "sessions of all hosts, and of the first")
+    check("s, 5 sessions" in rack.fullrack("report", str(run_id)), "the report says so", rack.fullrack("report", str(run_id)).splitlines()[0])
     order = starts(rack, run_id)
     equal(len(order), 7 * 30, "starts")
     check_least_recent(order, 7)
