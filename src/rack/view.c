@@ -130,8 +130,9 @@ static void find_rate(struct before *b, int64_t rows, int64_t bytes, double seco
     b->bytes = bytes;
 }
 
-/* Before there is any stretch of time, and of a run that is over by then: all of it. */
-static void find_first_rate(struct fr_picture *p)
+/* Before there is any stretch of time, and when all is over, when the last one may have
+ * brought no row any more: the rate of the whole run. */
+static void find_whole_rate(struct fr_picture *p)
 {
     double seconds = (double)p->elapsed_ms / 1000;
 
@@ -162,8 +163,9 @@ static void find_rates(struct fr_view *v, struct fr_picture *p,
     }
     p->rows_per_s = all->rows_per_s;
     p->bytes_per_s = all->bytes_per_s;
-    if (!v->has_rate)
-        find_first_rate(p);
+    if (!v->has_rate ||
+        (p->tasks_known > 0 && p->tasks_done + p->tasks_failed >= p->tasks_known))
+        find_whole_rate(p);
 }
 
 /* ---- drawing ---- */

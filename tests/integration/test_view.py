@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """The live view, on terminals of several sizes: before, during and after a run."""
-import os, re, subprocess, sys, time
+import json, os, re, subprocess, sys, time
 from rack import *
 from terminal import PROGRAM, Terminal
 
@@ -145,6 +145,14 @@ def test_a_run_of_a_moment_has_a_rate(r):
     last = [l for l in r.err.splitlines() if re.match(r"\d+\.\d s  1 of 1 tasks", l)]
     equal(len(last), 1, "a line at the end: " + r.err)
     check("20,000 rows" in last[0] and re.search(r"  [1-9]\S* rows/s  (?!0\.0 )[\d.]+ MB/s", last[0]), "its rate", last)
+
+    # a run of seconds whose last ones bring no row
+    path = r.file("wait.sql", "WAITFOR DELAY '00:00:03'")
+    job = r.file("wait.json", json.dumps({"tables": [{"name": "dbo.t", "files": "moment.csv", "format": "csv", "after": {"file": path}}]}))
+    r.fresh_control()
+    r.fullrack("run", "--file", job, "--workers", "1")
+    lines = [l for l in r.err.splitlines() if re.match(r"\d+\.\d s  ", l)]
+    check("2 of 2 tasks  20,000 rows" in lines[-1] and re.search(r"  [1-9]\S* rows/s  ", lines[-1]), "its rate", lines)
 
 
 if __name__ == "__main__":
