@@ -377,6 +377,7 @@ void fr_stage_explain(const struct fr_table *stage, struct fr_err *err)
             "login needs SELECT and INSERT on the schema (without --stage it does "
             "not)",
             stage->quoted);
+    stage_partition_explain(stage, err);
 }
 
 fr_status fr_stage_is_known(struct fr_sql *s, const struct fr_head_key *key,

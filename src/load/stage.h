@@ -32,8 +32,8 @@ fr_status fr_stage_open(struct fr_sql *s, const struct fr_stage_load *load,
                         const struct fr_table *target, struct fr_table **out,
                         struct fr_err *err);
 
-/* Adds to an error of a staged load which rights it needs, where it is for want of some.
- */
+/* Adds to an error of a staged load which rights it needs, where it is for want of some,
+ * and which partition its rows are to be of. */
 void fr_stage_explain(const struct fr_table *stage, struct fr_err *err);
 
 struct fr_stage_group {

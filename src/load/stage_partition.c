@@ -8,6 +8,8 @@
 
 #define PREFIX "fullrack_partition_"
 
+enum { CONFLICTS = 547 }; /* with a constraint */
+
 /* What stage_partition.sql answers. */
 enum { P_COLUMN, P_TYPE, P_NULLABLE, P_RIGHT, P_LOW, P_HIGH, P_PLACE, P_COLUMNS };
 
@@ -144,4 +146,20 @@ fr_status stage_partition_of(struct fr_sql *s, const char *stage_table, int64_t 
     if (st == FR_OK && one.found && one.values[0] != NULL)
         *number = strtoll(one.values[0] + strlen(PREFIX), NULL, 10);
     return st;
+}
+
+void stage_partition_explain(const struct fr_table *stage, struct fr_err *err)
+{
+    const char *at;
+    int64_t number;
+
+    if (err == NULL || err->server_number != CONFLICTS)
+        return;
+    at = strstr(err->text, "\"" PREFIX);
+    number = at == NULL ? 0 : strtoll(at + strlen("\"" PREFIX), NULL, 10);
+    if (number > 0)
+        fr_err_wrap(err,
+                    "--stage-partitions: a row is not of partition %" PRId64
+                    " of %s, as those of its file are by the order of the files",
+                    number, stage->display);
 }

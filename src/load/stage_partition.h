@@ -23,4 +23,8 @@ fr_status stage_partition_write(struct fr_sql *s, const struct fr_table *stage,
 fr_status stage_partition_of(struct fr_sql *s, const char *stage_table, int64_t *number,
                              struct fr_err *err);
 
+/* Adds to an error of a staged load which partition its rows are to be of, where the
+ * constraint of that range refused one. */
+void stage_partition_explain(const struct fr_table *stage, struct fr_err *err);
+
 #endif
