@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Manual pages and completion say what the program takes: every command, every option, every choice; no server."""
-import glob, os, re, subprocess, sys, tempfile
+import glob, os, re, shutil, subprocess, sys, tempfile
 from rack import BUILD, check, equal, tests_of
 from terminal import Terminal
 
@@ -144,6 +144,30 @@ def test_install_and_uninstall(_):
             check(any(path.endswith("/" + name) for path in there), name + " is installed", there)
         equal(make("uninstall"), [], "left by uninstall")
         check(os.path.exists(stranger), "a file of somebody else's is gone")
+
+
+def test_scripts_ask_their_own_server(_):
+    """What a reader has exported for a server of his own (README says how) does not reach the examples, nor the demo."""
+    root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+    scripts = sorted(p for p in glob.glob(os.path.join(root, "examples/*/*-*")) if re.search(r"/(run-once|run-array|run-twice|accept-twice)$", p))
+    check(len(scripts) >= 6, "scripts", scripts)
+    with tempfile.TemporaryDirectory(prefix="fullrack-scripts-") as folder:
+        os.makedirs(os.path.join(folder, "scripts"))
+        shutil.copy(os.path.join(root, "scripts/demo"), os.path.join(folder, "scripts"))
+        for name, text in (("fullrackd", "echo listening on 127.0.0.1:9; exec sleep 30"), ("fullrack", 'env >"$SEEN"; exit 1')):
+            with open(os.path.join(folder, name), "w") as f:
+                f.write("#!/bin/sh\n%s\n" % text)
+            os.chmod(f.name, 0o755)
+        environment = dict({k: v for k, v in os.environ.items() if not k.startswith("FULLRACK_")}, TMPDIR=folder, FULLRACK_BUILD=folder,
+                           FULLRACK_DATABASE="nowhere", FULLRACK_PASSWORD="not this one", FULLRACK_HINT="none", FULLRACK_SERVER="192.0.2.1")
+        for script in scripts + [os.path.join(folder, "scripts/demo")]:
+            seen = os.path.join(folder, "seen")
+            p = subprocess.run([script] + ([folder] if script.endswith("demo") else []), cwd=folder, env=dict(environment, SEEN=seen), capture_output=True, text=True, timeout=60)
+            check(p.returncode != 0, "the program that is none fails " + script)
+            with open(seen) as f:
+                got = [line for line in f.read().splitlines() if line.startswith("FULLRACK_")]
+            equal([l for l in got if "nowhere" in l or "not this one" in l or "192.0.2.1" in l or "HINT" in l], [], "what %s takes from its environment" % script)
+            os.remove(seen)
 
 
 def test_versions(_):
