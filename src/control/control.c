@@ -172,6 +172,18 @@ static fr_status work_once(struct fr_control *c, struct control_work *w, const c
     return fr_sql_run(c->session, sql, pass_row, w, err);
 }
 
+size_t control_piece_bytes(const char *p, size_t most)
+{
+    size_t n = strnlen(p, most + 1);
+
+    if (n <= most)
+        return n;
+    n = most;
+    while (n > 0 && ((unsigned char)p[n] & 0xC0) == 0x80)
+        n--;
+    return n;
+}
+
 bool control_is_deadlock_victim(fr_status st, const struct fr_err *err, int tries)
 {
     return st == FR_EDB && err != NULL && err->server_number == DEADLOCK_VICTIM &&

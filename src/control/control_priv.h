@@ -14,6 +14,12 @@ fr_status control_call_row(struct fr_control *c, const char *procedure,
                            struct fr_sql_param *params, size_t count,
                            struct fr_sql_one *row, struct fr_err *err);
 
+/* A text parameter of db-lib is Unicode only up to 4,000 bytes: longer ones go in pieces.
+ */
+enum { CONTROL_PIECE_BYTES = 3900 };
+/* The bytes of p (UTF-8), at most so many, that end where a character does. */
+size_t control_piece_bytes(const char *p, size_t most);
+
 /* The database's own error for a transaction that was undone in favour of others: the
  * whole of it may be tried again. */
 bool control_is_deadlock_victim(fr_status st, const struct fr_err *err, int tries);

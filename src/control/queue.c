@@ -8,9 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A text parameter of db-lib is Unicode only up to 4,000 bytes (longer ones go in
- * pieces); a claimed task is to fit FR_TASK_TEXT_BYTES. */
-enum { PIECE_BYTES = 3900, MAX_OPTIONS_BYTES = 28 * 1000 };
+/* A claimed task is to fit FR_TASK_TEXT_BYTES. */
+enum { MAX_OPTIONS_BYTES = 28 * 1000 };
 
 /* One for all ranges of a source: 0 stands where the range's begin stood. */
 static uint64_t source_key(const struct fr_new_task *t)
@@ -46,19 +45,6 @@ fr_status queue_check_task(const struct fr_new_task *t, struct fr_err *err)
     return FR_OK;
 }
 
-/* Where to cut p into parameters of PIECE_BYTES: not within a character. */
-static size_t piece_bytes(const char *p)
-{
-    size_t n = strlen(p);
-
-    if (n <= PIECE_BYTES)
-        return n;
-    n = PIECE_BYTES;
-    while (n > 0 && ((unsigned char)p[n] & 0xC0) == 0x80)
-        n--;
-    return n;
-}
-
 /* What is too long for one parameter, by a procedure that appends a piece. */
 static fr_status append(struct fr_control *c, const char *procedure, int64_t task_id,
                         const char *p, struct fr_err *err)
@@ -66,8 +52,8 @@ static fr_status append(struct fr_control *c, const char *procedure, int64_t tas
     fr_status st = FR_OK;
 
     while (st == FR_OK && *p != '\0') {
-        char piece[PIECE_BYTES + 1];
-        size_t n = piece_bytes(p);
+        char piece[CONTROL_PIECE_BYTES + 1];
+        size_t n = control_piece_bytes(p, CONTROL_PIECE_BYTES);
         struct fr_sql_param params[] = {fr_sql_in_i64("@task_id", task_id),
                                         fr_sql_in_text("@more", piece)};
 
@@ -83,8 +69,8 @@ fr_status queue_add_task(struct fr_control *c, const struct fr_new_task *t,
                          int64_t group_id, int64_t limit_id, struct fr_added_task *out,
                          struct fr_err *err)
 {
-    char piece[PIECE_BYTES + 1];
-    size_t n = piece_bytes(t->options);
+    char piece[CONTROL_PIECE_BYTES + 1];
+    size_t n = control_piece_bytes(t->options, CONTROL_PIECE_BYTES);
     struct fr_sql_param params[] = {
         fr_sql_in_text("@kind", t->kind == NULL ? FR_KIND_LOAD : t->kind),
         fr_sql_in_text("@source", t->source),

@@ -6,21 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* db-lib takes no longer text as a parameter. */
-enum { PIECE_BYTES = 3900, ERROR_BYTES = 2000 };
-
-/* Where to cut p: not within a character. */
-static size_t piece_bytes(const char *p, size_t most)
-{
-    size_t n = strnlen(p, most + 1);
-
-    if (n <= most)
-        return n;
-    n = most;
-    while (n > 0 && ((unsigned char)p[n] & 0xC0) == 0x80)
-        n--;
-    return n;
-}
+enum { ERROR_BYTES = 2000 };
 
 static fr_status add_query(struct fr_control *c, int64_t run_id, int64_t entry,
                            const struct fr_new_query *q, struct fr_err *err)
@@ -29,11 +15,11 @@ static fr_status add_query(struct fr_control *c, int64_t run_id, int64_t entry,
     char name[FR_QUERY_NAME_BYTES + 1];
     fr_status st = FR_OK;
 
-    snprintf(name, sizeof name, "%.*s", (int)piece_bytes(q->name, FR_QUERY_NAME_BYTES),
-             q->name);
+    snprintf(name, sizeof name, "%.*s",
+             (int)control_piece_bytes(q->name, FR_QUERY_NAME_BYTES), q->name);
     while (st == FR_OK && *p != '\0') {
-        char piece[PIECE_BYTES + 1];
-        size_t n = piece_bytes(p, PIECE_BYTES);
+        char piece[CONTROL_PIECE_BYTES + 1];
+        size_t n = control_piece_bytes(p, CONTROL_PIECE_BYTES);
         struct fr_sql_param params[] = {
             fr_sql_in_i64("@run_id", run_id), fr_sql_in_int("@entry", entry),
             fr_sql_in_text("@name", name), fr_sql_in_text("@more", piece)};
@@ -94,17 +80,16 @@ fr_status fr_workload_is(struct fr_control *c, int64_t run_id, bool *is_workload
     return st;
 }
 
-fr_status fr_workload_take(struct fr_control *c, const struct fr_worker_id *who,
-                           int64_t spid, int64_t scheduler_id, int64_t after,
+fr_status fr_workload_take(struct fr_control *c, const struct fr_query_taker *t,
                            struct fr_query_start *out, struct fr_err *err)
 {
     struct fr_sql_param params[] = {
-        fr_sql_in_i64("@run_id", who->run_id),
-        fr_sql_in_text("@worker", who->name),
-        fr_sql_in_text("@host", who->host),
-        fr_sql_in_or_null("@spid", FR_SQL_INT, spid),
-        fr_sql_in_or_null("@scheduler_id", FR_SQL_INT, scheduler_id),
-        fr_sql_in_i64("@after", after)};
+        fr_sql_in_i64("@run_id", t->who->run_id),
+        fr_sql_in_text("@worker", t->who->name),
+        fr_sql_in_text("@host", t->who->host),
+        fr_sql_in_or_null("@spid", FR_SQL_INT, t->spid),
+        fr_sql_in_or_null("@scheduler_id", FR_SQL_INT, t->scheduler_id),
+        fr_sql_in_i64("@after", t->after)};
     struct fr_sql_one one = {0};
     fr_status st =
         control_call_row(c, "dbo.sp_take_query", params, COUNT_OF(params), &one, err);
@@ -158,8 +143,8 @@ fr_status fr_workload_end(struct fr_control *c, int64_t execution_id,
         fr_sql_in_text("@error", f->error == NULL ? NULL : error)};
 
     if (f->error != NULL)
-        snprintf(error, sizeof error, "%.*s", (int)piece_bytes(f->error, ERROR_BYTES),
-                 f->error);
+        snprintf(error, sizeof error, "%.*s",
+                 (int)control_piece_bytes(f->error, ERROR_BYTES), f->error);
     return control_call(c, "dbo.sp_end_query", params, COUNT_OF(params), err);
 }
 

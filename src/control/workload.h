@@ -40,12 +40,17 @@ fr_status fr_workload_is(struct fr_control *c, int64_t run_id, bool *is_workload
 struct fr_query_start {
     int64_t execution_id, entry;
 };
+/* Who asks for one. */
+struct fr_query_taker {
+    const struct fr_worker_id *who;
+    int64_t spid, scheduler_id; /* -1 = not known */
+    int64_t after;              /* the last execution_id that this worker got; 0 = none */
+};
 /*
- * The query that was assigned least recently; after: the last execution_id that this
- * worker got, 0 = none.  FR_EMPTY: the workload is over.  May be repeated.
+ * The query that was assigned least recently.  FR_EMPTY: the workload is over.  May be
+ * repeated: a start whose answer was lost is given again.
  */
-fr_status fr_workload_take(struct fr_control *c, const struct fr_worker_id *who,
-                           int64_t spid, int64_t scheduler_id, int64_t after,
+fr_status fr_workload_take(struct fr_control *c, const struct fr_query_taker *t,
                            struct fr_query_start *out, struct fr_err *err);
 /* The name and SQL of an entry, added to the buffers. */
 fr_status fr_workload_read(struct fr_control *c, int64_t run_id, int64_t entry,
@@ -59,10 +64,10 @@ struct fr_query_figures {
 /* May be repeated. */
 fr_status fr_workload_end(struct fr_control *c, int64_t execution_id,
                           const struct fr_query_figures *f, struct fr_err *err);
-/* The worker is gone: what it had begun has failed. */
+/* The worker is gone: what it had begun has failed; *ended counts that. */
 fr_status fr_workload_end_dead(struct fr_control *c, const struct fr_worker_id *who,
                                const char *why, int64_t *ended, struct fr_err *err);
-/* Executions of the run that failed, and those that ended. */
+/* Executions of the run that ended, and how many of those failed. */
 fr_status fr_workload_count(struct fr_control *c, int64_t run_id, int64_t *ended,
                             int64_t *failed, struct fr_err *err);
 

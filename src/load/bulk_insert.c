@@ -86,10 +86,12 @@ static fr_status look_at_row(struct counting *c, const char *p,
         return odd_row(c, rec->bad, err);
     if (rec->blank || (rec->body_bytes == 0 && columns > 1))
         return odd_row(c, "is blank", err);
-    snprintf(text, sizeof text, "has %zu field%s, and the table %zu column%s", rec->count,
-             rec->count == 1 ? "" : "s", columns, columns == 1 ? "" : "s");
-    if (rec->count != columns)
+    if (rec->count != columns) {
+        snprintf(text, sizeof text, "has %zu field%s, and the table %zu column%s",
+                 rec->count, rec->count == 1 ? "" : "s", columns,
+                 columns == 1 ? "" : "s");
         return odd_row(c, text, err);
+    }
     if (c->row >= c->o->first_row && (c->o->last_row == 0 || c->row <= c->o->last_row))
         st = look_at_values(c, rec, err);
     else

@@ -204,6 +204,7 @@ static fr_status keep_figures(struct queries *q, const struct fr_query_start *st
 static fr_status take(struct queries *q, struct fr_query_start *out, struct fr_err *err)
 {
     struct worker *w = q->w;
+    struct fr_query_taker t = {.who = &w->id, .after = q->last_execution};
     uint64_t since_ms = 0;
 
     for (unsigned round = 1;; round++) {
@@ -212,9 +213,9 @@ static fr_status take(struct queries *q, struct fr_query_start *out, struct fr_e
         worker_wait_while_held(w);
         if (worker_is_stopped(w))
             return fr_err_set(err, FR_EINTR, "stopped");
-        st = fr_workload_take(w->control, &w->id, w->session->spid,
-                              atomic_load(&w->progress.scheduler_id), q->last_execution,
-                              out, err);
+        t.spid = w->session->spid;
+        t.scheduler_id = atomic_load(&w->progress.scheduler_id);
+        st = fr_workload_take(w->control, &t, out, err);
         if (st == FR_OK || st == FR_EMPTY || !worker_may_ask_again(w, err, &since_ms))
             return st;
         fr_sleep_ms(fr_backoff_ms(round, TAKE_PAUSE_MS, TAKE_PAUSE_MAX_MS));

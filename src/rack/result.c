@@ -286,15 +286,14 @@ static void print_pace(const struct fr_result *r, FILE *out)
     fprintf(out, "%s\n%s\n", verdict.sentence, verdict.next);
 }
 
-void fr_result_print(const struct fr_result *r, FILE *out)
+/* What a person has to know of single tasks. */
+static void print_tasks(const json_t *tasks, FILE *out)
 {
-    struct fr_result_totals t;
-    char rows[32], rejected[32], range[FR_RANGE_TEXT_BYTES];
+    char range[FR_RANGE_TEXT_BYTES];
     size_t i;
     json_t *task;
 
-    fr_result_totals(r, &t);
-    json_array_foreach(r->tasks, i, task)
+    json_array_foreach(tasks, i, task)
     {
         if (was_not_run(task))
             continue;
@@ -308,35 +307,48 @@ void fr_result_print(const struct fr_result *r, FILE *out)
         }
         print_not_counted(task, out);
     }
-    print_not_run(r->tasks, out);
-    fprintf(out, "%lld of %lld task%s done", (long long)t.done, (long long)t.tasks,
-            plural(t.tasks));
-    if (t.failed > 0)
-        fprintf(out, ", %lld failed", (long long)t.failed);
-    if (t.other > 0)
-        fprintf(out, ", %lld not finished", (long long)t.other);
-    if (t.backups > 0)
-        fprintf(out, " (%lld backup%s among them)", (long long)t.backups,
-                plural(t.backups));
-    if (t.phases > 0)
-        fprintf(out, " (%lld phase%s among them)", (long long)t.phases, plural(t.phases));
-    if (t.bring_ins > 0)
-        fprintf(out, " (%lld bring-in%s among them)", (long long)t.bring_ins,
-                plural(t.bring_ins));
-    fprintf(out, "; %s row%s loaded", fr_num_grouped((uint64_t)t.rows, rows, sizeof rows),
-            plural(t.rows));
-    if (t.rejected > 0)
+    print_not_run(tasks, out);
+}
+
+static void print_totals(const struct fr_result_totals *t, FILE *out)
+{
+    char rows[32], rejected[32];
+
+    fprintf(out, "%lld of %lld task%s done", (long long)t->done, (long long)t->tasks,
+            plural(t->tasks));
+    if (t->failed > 0)
+        fprintf(out, ", %lld failed", (long long)t->failed);
+    if (t->other > 0)
+        fprintf(out, ", %lld not finished", (long long)t->other);
+    if (t->backups > 0)
+        fprintf(out, " (%lld backup%s among them)", (long long)t->backups,
+                plural(t->backups));
+    if (t->phases > 0)
+        fprintf(out, " (%lld phase%s among them)", (long long)t->phases,
+                plural(t->phases));
+    if (t->bring_ins > 0)
+        fprintf(out, " (%lld bring-in%s among them)", (long long)t->bring_ins,
+                plural(t->bring_ins));
+    fprintf(out, "; %s row%s loaded",
+            fr_num_grouped((uint64_t)t->rows, rows, sizeof rows), plural(t->rows));
+    if (t->rejected > 0)
         fprintf(out, ", %s rejected",
-                fr_num_grouped((uint64_t)t.rejected, rejected, sizeof rejected));
-    if (t.trimmed > 0)
-        fprintf(out, ", %lld values lost trailing blanks", (long long)t.trimmed);
-    if (t.not_brought > 0)
+                fr_num_grouped((uint64_t)t->rejected, rejected, sizeof rejected));
+    if (t->trimmed > 0)
+        fprintf(out, ", %lld values lost trailing blanks", (long long)t->trimmed);
+    if (t->not_brought > 0)
         fprintf(out,
                 "\nthe rows of staged loads whose bring-in did not end well are not in "
                 "their table");
-    fprintf(out, "\n%.2f s, %.0f rows/s, %.1f MB/s; client CPU %.2f s", t.seconds,
-            per_second(t.rows, t.seconds), per_second(t.bytes_read, t.seconds) / 1e6,
-            (double)t.client_cpu_ms / 1000.0);
+    fprintf(out, "\n");
+}
+
+static void print_speed(const struct fr_result *r, const struct fr_result_totals *t,
+                        FILE *out)
+{
+    fprintf(out, "%.2f s, %.0f rows/s, %.1f MB/s; client CPU %.2f s", t->seconds,
+            per_second(t->rows, t->seconds), per_second(t->bytes_read, t->seconds) / 1e6,
+            (double)t->client_cpu_ms / 1000.0);
     if (r->workers > 1)
         fprintf(out, "; %lld workers", (long long)r->workers);
     if (r->schedulers > 0)
@@ -348,23 +360,39 @@ void fr_result_print(const struct fr_result *r, FILE *out)
     if (r->start_skew_ms >= 0)
         fprintf(out, ", start skew %lld ms", (long long)r->start_skew_ms);
     fprintf(out, "\n");
+}
+
+/* The first task that has a text under this key; NULL: none has. */
+static const json_t *first_with(const json_t *tasks, const char *key)
+{
+    size_t i;
+    json_t *task;
+
+    json_array_foreach(tasks, i, task)
+    {
+        if (fr_ipc_text(task, key)[0] != '\0')
+            return task;
+    }
+    return NULL;
+}
+
+void fr_result_print(const struct fr_result *r, FILE *out)
+{
+    const json_t *engine = first_with(r->tasks, "engine_why");
+    const json_t *clear = first_with(r->tasks, "clear_to");
+    struct fr_result_totals t;
+
+    fr_result_totals(r, &t);
+    print_tasks(r->tasks, out);
+    print_totals(&t, out);
+    print_speed(r, &t, out);
     print_pace(r, out);
     fr_result_print_formats(r->tasks, out);
-    json_array_foreach(r->tasks, i, task)
-    {
-        if (fr_ipc_text(task, "engine_why")[0] == '\0')
-            continue;
-        fprintf(out, "engine %s: %s\n", fr_ipc_text(task, "engine"),
-                fr_ipc_text(task, "engine_why"));
-        break;
-    }
-    json_array_foreach(r->tasks, i, task)
-    {
-        if (fr_ipc_text(task, "clear_to")[0] == '\0')
-            continue;
-        fprintf(out, "the data went in clear to %s\n", fr_ipc_text(task, "clear_to"));
-        break;
-    }
+    if (engine != NULL)
+        fprintf(out, "engine %s: %s\n", fr_ipc_text(engine, "engine"),
+                fr_ipc_text(engine, "engine_why"));
+    if (clear != NULL)
+        fprintf(out, "the data went in clear to %s\n", fr_ipc_text(clear, "clear_to"));
     if (r->run_id > 0)
         fprintf(out, "run %lld\n", (long long)r->run_id);
     else

@@ -156,6 +156,18 @@ def test_power_run_keeps_the_order(rack):
     equal(starts(rack, out["run_id"]), [1, 2, 3], "the order of the starts")
 
 
+def test_long_queries_are_kept_whole(rack):
+    """They go into the control database in pieces, wherever these end: in a letter of several bytes, among blanks."""
+    prepare(rack)
+    texts = {"letters%d" % shift: "SELECT '" + "x" * shift + "\u00e4\u6f22\U0001f600" * 1500 + "' AS t" for shift in range(9)}
+    texts.update({"blanks%d" % n: "SELECT 1" + " " * n + "AS t" for n in (3891, 3892, 3893, 7788)})
+    path = folder(rack, "long", **{name + "__sql": text for name, text in texts.items()})
+    out = rack.json("workload", path)
+    equal((out["executions"], out["errors"], out["rows"]), (len(texts), 0, len(texts)), "executions, errors, rows")
+    kept = {os.path.basename(name)[:-4]: text for name, text in control(rack, "SELECT name, sql_text FROM dbo.workload_query")}
+    equal({n for n in texts if kept.get(n) != texts[n]}, set(), "queries that are not as their files")
+
+
 def test_duration_ends_it(rack):
     prepare(rack)
     path = folder(rack, "short", q__sql="SELECT * FROM dbo.t", r__sql="SELECT 1; WAITFOR DELAY '00:00:00.05'")
@@ -167,12 +179,12 @@ def test_duration_ends_it(rack):
     equal((out["loops"], out["duration_s"]), (None, 3), "what was asked for")
     check(out["executions"] > 10, "executions", out["executions"])
     late = control(rack, "SELECT COUNT(*) FROM dbo.workload_execution AS e JOIN dbo.ready AS r ON r.run_id = e.run_id "
-                   "WHERE e.run_id = %d AND e.start_time > DATEADD(millisecond, 3005, r.raised_at)" % out["run_id"])[0][0]
+                   "WHERE e.run_id = %d AND e.start_time > DATEADD(millisecond, 3300, r.raised_at)" % out["run_id"])[0][0]
     equal(late, 0, "starts after the time was over")
     with open(samples) as f:
         rows = list(csv.DictReader(f))
     equal([int(r["second"]) for r in rows], list(range(1, len(rows) + 1)), "seconds of the CSV file")
-    check(3 <= len(rows) <= 5, "a line a second", rows)
+    check(3 <= len(rows) <= out["seconds"] + 2, "a line a second", rows)
     equal(sum(int(r["executions"]) for r in rows), out["executions"], "executions of the CSV file")
     equal(sum(int(r["rows"]) for r in rows), out["rows"], "rows of the CSV file")
     equal(sum(s["executions"] for s in out["samples"]), out["executions"], "executions of the samples")
