@@ -532,8 +532,12 @@ fr_status fr_rack_run(const struct fr_rack *rack, struct fr_result *result,
         uv_run(&c.loop, UV_RUN_DEFAULT);
         if (c.started && c.queries == NULL)
             draw(&c);
-        st = spawned != FR_OK ? spawned : sum_up(&c, exit_status, err);
+        st = spawned;
     }
+    if (st != FR_OK)
+        run_abandon(&c);
+    else
+        st = sum_up(&c, exit_status, err);
     if (loop_open)
         uv_loop_close(&c.loop);
     release(&c);

@@ -160,6 +160,8 @@ void dispatch_fail_rest(struct coordinator *c, const char *why, int exit_status)
 /* run.c */
 fr_status run_open(struct coordinator *c, struct fr_err *err);
 void run_close(struct coordinator *c, int *exit_status);
+/* Nothing comes of it: a run of ours that was begun has failed, without figures. */
+void run_abandon(struct coordinator *c);
 /*
  * The control connection idled while the workers worked: the server may have gone and
  * come back, or may yet.  Each call of a lost session begins with a new one, so end,

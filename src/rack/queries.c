@@ -40,7 +40,6 @@ static fr_status open_csv(struct queries_watch *q, const char *path, struct fr_e
 
 fr_status queries_open(struct coordinator *c, struct fr_err *err)
 {
-    static const struct fr_run_totals none = {.state = "failed", .start_skew_ms = -1};
     fr_status st = FR_OK;
 
     if (c->queries == NULL)
@@ -52,8 +51,6 @@ fr_status queries_open(struct coordinator *c, struct fr_err *err)
         st = open_csv(c->watch, c->settings->csv_file, err);
     if (st == FR_OK && !c->joined)
         st = c->queries->begun(c->queries->ctx, c->control, c->run_id, err);
-    if (st != FR_OK && !c->joined)
-        (void)fr_run_end(c->control, c->run_id, &none, NULL);
     return st;
 }
 

@@ -285,3 +285,11 @@ void run_close(struct coordinator *c, int *exit_status)
     if (run_try_to_end(c, try_close_run, exit_status) != FR_OK && *exit_status == 0)
         *exit_status = 1;
 }
+
+void run_abandon(struct coordinator *c)
+{
+    static const struct fr_run_totals none = {.state = "failed", .start_skew_ms = -1};
+
+    if (c->control != NULL && c->run_id > 0 && !c->joined)
+        (void)fr_run_end(c->control, c->run_id, &none, NULL);
+}

@@ -468,6 +468,19 @@ def test_a_target_that_does_not_answer_is_named(r):
     check("gave up" not in r.err and "bad.txt" in r.err, "a task that failed", r.err)
 
 
+def test_a_run_whose_workers_cannot_be_started_has_ended(r):
+    """Here for want of descriptors, for a pipe to each."""
+    r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
+    r.fresh_control()
+    r.fullrack("add", "-q", "dbo.t", r.file("one.txt", "1\n"))
+    for command in (("run",), ("workload", r.file("q.sql", "SELECT 1"))):
+        p = subprocess.run(["prlimit", "--nofile=40:40", *r.command(*command, "--workers", "64", "--pin", "off")], env=r.env(), capture_output=True, text=True, timeout=60)
+        check(p.returncode == 1 and "Too many open files" in p.stderr, "how %s ended" % command[0], p.returncode, p.stderr)
+        run_id, state, end = r.sql("SELECT TOP (1) run_id, state, end_time FROM dbo.run ORDER BY run_id DESC", "fullrack")[0]
+        check(state == "failed" and end is not None, "run %d of %s" % (run_id, command[0]), state, end)
+    equal(r.json("run", "--workers", "2")["rows"], 1, "rows, once there are enough")
+
+
 def test_nothing_to_do_is_said(r):
     r.fresh("CREATE TABLE dbo.t (id int NOT NULL)")
     r.fresh_control()
