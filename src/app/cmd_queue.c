@@ -194,8 +194,7 @@ static void note(struct admin *a, const struct fr_queued_task *t, int64_t rows)
                            "rows_in_table", (json_int_t)rows));
 }
 
-/* -- retry ----------------------------------------------------------------------------
- */
+/* ---- retry ---- */
 
 int command_retry(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err)
 {
@@ -228,8 +227,7 @@ int command_retry(struct fr_settings *s, struct fr_arguments *args, struct fr_er
     return close_admin(&a, "ready again", st, err);
 }
 
-/* -- reset ----------------------------------------------------------------------------
- */
+/* ---- reset ---- */
 
 /* A group whose every task is reset empties its table again; of a part, the others' rows
  * have to stay. */
@@ -326,8 +324,7 @@ int command_reset(struct fr_settings *s, struct fr_arguments *args, struct fr_er
     return close_admin(&a, "reset", st, err);
 }
 
-/* -- cancel ---------------------------------------------------------------------------
- */
+/* ---- cancel ---- */
 
 int command_cancel(struct fr_settings *s, struct fr_arguments *args, struct fr_err *err)
 {
@@ -375,8 +372,7 @@ int command_cancel(struct fr_settings *s, struct fr_arguments *args, struct fr_e
     return close_admin(&a, "cancelled", st, err);
 }
 
-/* -- purge ----------------------------------------------------------------------------
- */
+/* ---- purge ---- */
 
 static bool is_over(const struct fr_queued_task *t)
 {

@@ -26,8 +26,7 @@ const char *replay_layout_text(enum replay_layout layout)
     return texts[layout];
 }
 
-/* -- what is asked for ----------------------------------------------------------------
- */
+/* ---- what is asked for ---- */
 
 static fr_status describe(enum replay_layout layout, struct fr_table **out,
                           struct fr_err *err)

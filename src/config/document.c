@@ -10,8 +10,7 @@
 
 enum { MAX_DOCUMENT_BYTES = 16 << 20, MAX_DEPTH = 64, MISTAKE_BYTES = 1024 };
 
-/* -- the walk: over a text that jansson has read, so that it is whole -----------------
- */
+/* ---- the walk: over a text that jansson has read, so that it is whole ---- */
 
 static const char *after_blanks(const char *p)
 {

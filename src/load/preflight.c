@@ -63,8 +63,7 @@ static bool on_azure(preflight p)
            p->facts->engine_edition == MANAGED_INSTANCE;
 }
 
-/* -- what cannot be -------------------------------------------------------------------
- */
+/* ---- what cannot be ---- */
 
 static bool find_several_hints(preflight p, struct fr_finding *f)
 {
@@ -80,8 +79,7 @@ static bool find_several_hints(preflight p, struct fr_finding *f)
     return true;
 }
 
-/* -- what it costs --------------------------------------------------------------------
- */
+/* ---- what it costs ---- */
 
 static bool find_indexes(preflight p, struct fr_finding *f)
 {

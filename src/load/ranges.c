@@ -80,8 +80,7 @@ fr_status fr_ranges_check_mark(const struct fr_source_identity *file, const char
         "cancel or purge those of this file, then add it again)");
 }
 
-/* -- what is wanted, and what was found ------------------------------------------------
- */
+/* ---- what is wanted, and what was found ---- */
 
 static uint64_t place_of(const struct range_borders *b, uint64_t index)
 {
@@ -128,8 +127,7 @@ fr_status borders_add(struct range_borders *b, uint64_t place, struct fr_err *er
     return add_start(b, place, err);
 }
 
-/* -- the window ------------------------------------------------------------------------
- */
+/* ---- the window ---- */
 
 fr_status scan_more(struct range_scan *s, uint64_t keep, struct fr_err *err)
 {
@@ -165,8 +163,7 @@ bool range_is_found_anywhere(const struct fr_terminator *t)
     return !(may_have_cr && t->bytes[0] == '\r');
 }
 
-/* -- rows that end at their terminator, whatever stands in them ------------------------
- */
+/* ---- rows that end at their terminator, whatever stands in them ---- */
 
 /* The first row begin at or behind `wanted`, terminators being read from `from` on;
  * UINT64_MAX: none. */
@@ -224,8 +221,7 @@ static fr_status find_delimited(struct range_scan *s, struct range_borders *b,
     return st;
 }
 
-/* -- row by row, as the load will do ---------------------------------------------------
- */
+/* ---- row by row, as the load will do ---- */
 
 static fr_status grow_buffer(struct range_scan *s, struct fr_err *err)
 {
@@ -287,8 +283,7 @@ static fr_status find_by_rows(struct range_scan *s, struct range_borders *b,
     return st;
 }
 
-/* -- the file --------------------------------------------------------------------------
- */
+/* ---- the file ---- */
 
 /* Why a file of this form cannot be cut; NULL: it can. */
 static const char *why_not_format(const struct fr_load_options *o)

@@ -49,8 +49,7 @@ static struct fr_load_options options_of(int64_t format, const char *field,
     return o;
 }
 
-/* -- wishes ----------------------------------------------------------------------------
- */
+/* ---- wishes ---- */
 
 static const struct {
     const char *text;
@@ -86,8 +85,7 @@ START_TEST(test_wish)
 }
 END_TEST
 
-/* -- borders ---------------------------------------------------------------------------
- */
+/* ---- borders ---- */
 
 /* want: where ranges begin; or, behind !, a part of the reason for one range. */
 static const struct {
@@ -307,8 +305,7 @@ START_TEST(test_mark)
 }
 END_TEST
 
-/* -- against the splitter --------------------------------------------------------------
- */
+/* ---- against the splitter ---- */
 
 struct rows {
     uint64_t *begins;
@@ -488,8 +485,7 @@ START_TEST(test_agrees_with_splitter)
 }
 END_TEST
 
-/* -- the parts are the whole -----------------------------------------------------------
- */
+/* ---- the parts are the whole ---- */
 
 static void split_range(const struct fr_load_options *o, struct fr_source *s,
                         int64_t from, int64_t to, char *buffer, struct rows *out)
