@@ -378,6 +378,10 @@ BEGIN
     UPDATE dbo.scheduler_use
     SET claim_token = NULL, is_pinned = 0, run_id = NULL, worker = NULL, host = NULL, spid = NULL, lease_until = NULL
     WHERE run_id = @run_id AND worker = @worker AND host = @host;
+    /* it said no word of its end itself */
+    UPDATE dbo.worker
+    SET state = 'failed'
+    WHERE run_id = @run_id AND worker = @worker AND host = @host AND state NOT IN ('done', 'failed');
 END;
 GO
 IF OBJECT_ID(N'dbo.sp_work_left', N'P') IS NOT NULL

@@ -199,6 +199,8 @@ def test_killed_worker(r):
         check(r.sql("SELECT MAX(attempts) FROM dbo.work_queue", "fullrack")[0][0] >= 2, "a second attempt was made")
     finally:
         clean(r)
+    states = r.sql("SELECT DISTINCT state FROM dbo.worker WHERE run_id = (SELECT MAX(run_id) FROM dbo.worker) AND state <> 'done'", "fullrack")
+    equal(states, [("failed",)], "what is said of the worker that was killed")
 
 
 def test_keys_of_a_task_that_could_not_be_loaded(r):
