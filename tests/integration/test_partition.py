@@ -256,6 +256,15 @@ def test_a_constant_of_another_kind_proves_nothing(r):
     heap_of(r, "a varbinary(4) NOT NULL", "a >= 0x01 AND a < 0x0200", "(0x01FF)")
     r.sql("ALTER TABLE dbo.h SWITCH TO dbo.t PARTITION 2")
     equal(counts(r), [0, 1, 0], "binary values prove")
+    # what another column says of a row proves nothing by itself, and takes nothing from what is proved beside it
+    three(r, column="a int NOT NULL")
+    for check_text, holds in (("a >= -LEN(b) AND a >= 10 AND a < 20", True), ("a >= CAST(b AS int) AND a >= +10 AND a < CAST('20' AS int)", True),
+                              ("a >= -CAST(b AS int) AND a < 20", False), ("a >= CAST(LEN(b) AS int) AND a < 20", False)):
+        heap_of(r, "a int NOT NULL", check_text, "(15)")
+        if holds:
+            r.sql("ALTER TABLE dbo.h SWITCH TO dbo.t PARTITION 2; TRUNCATE TABLE dbo.t")
+        else:
+            refused(r, 4982, "ALTER TABLE dbo.h SWITCH TO dbo.t PARTITION 2")
 
 
 def heap_of(r, column, check_text, rows):

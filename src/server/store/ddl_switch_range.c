@@ -76,13 +76,20 @@ static bool compare(struct proof *p, const struct expr *constant, const char *op
     return ok;
 }
 
+/* A literal, maybe with a sign or converted: nothing of the row is in it. */
+static bool is_constant(const struct expr *x)
+{
+    while (x->kind == EX_UNARY || x->kind == EX_CAST)
+        x = x->args[0];
+    return x->kind == EX_LITERAL;
+}
+
 /* column op constant is true, or NULL, of every row. */
 static bool learn(struct proof *p, enum expr_op op, const struct expr *constant)
 {
     bool right = p->f->right;
 
-    if (constant->kind != EX_LITERAL && constant->kind != EX_UNARY &&
-        constant->kind != EX_CAST)
+    if (!is_constant(constant))
         return true;
     if (p->low > 0 && (op == OP_GT || op == OP_GE || op == OP_EQ) &&
         !compare(p, constant, right || op == OP_GT ? ">=" : ">", p->low, &p->low_holds))
