@@ -107,6 +107,7 @@ void enqueue_free(struct enqueue *e)
 static fr_status check_server_side(const struct enqueue *e, struct fr_err *err)
 {
     const struct fr_settings *s = e->settings;
+    fr_status st = FR_OK;
 
     if (!s->load.server_side &&
         (s->load.server_path != NULL || s->load.rows_expected >= 0))
@@ -121,7 +122,9 @@ static fr_status check_server_side(const struct enqueue *e, struct fr_err *err)
             "files");
     if (s->load.rows_expected >= 0 && e->files->count > 1)
         return fr_err_set(err, FR_EARG, "--rows-expected is said of one file at a time");
-    return fr_bulk_insert_check(&s->load, err);
+    for (size_t i = 0; st == FR_OK && i < e->files->count; i++)
+        st = fr_bulk_insert_check_source(e->files->items[i], err);
+    return st == FR_OK ? fr_bulk_insert_check(&s->load, err) : st;
 }
 
 fr_status enqueue_check_sources(const struct enqueue *e, struct fr_err *err)

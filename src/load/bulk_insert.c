@@ -153,11 +153,24 @@ static fr_status count_rows(struct counting *c, const struct fr_splitter *sp,
     return st;
 }
 
+fr_status fr_bulk_insert_check_source(const char *source, struct fr_err *err)
+{
+    struct stat about;
+
+    if (strcmp(source, "-") != 0 && (stat(source, &about) != 0 || S_ISREG(about.st_mode)))
+        return FR_OK;
+    return fr_err_set(err, FR_EARG,
+                      "%s is no file: what the server is to read (--server-side) has to "
+                      "be one",
+                      source);
+}
+
 /* The server unpacks nothing. */
 static fr_status check_packing(const char *path, struct fr_err *err)
 {
     char begin[FR_MAGIC_BYTES];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    /* what has become a FIFO meanwhile keeps nobody waiting */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     ssize_t n = fd < 0 ? -1 : read(fd, begin, sizeof begin);
 
     if (fd >= 0)
@@ -272,6 +285,9 @@ static fr_status look_at_file(struct run *x, struct fr_err *err)
     fr_status st;
 
     x->id.file = (struct fr_source_identity){.bytes = -1};
+    st = fr_bulk_insert_check_source(source, err);
+    if (st != FR_OK)
+        return st;
     if (access(source, R_OK) != 0) {
         if (fr_sniff_is_asked(&x->o) || x->o.header == FR_HEADER_MATCH)
             return fr_err_set(err, FR_EARG,

@@ -33,6 +33,10 @@ const struct fr_bulk_option *fr_bulk_option_find(const char *name);
 /* FR_EARG: an option that a server-side load cannot have, and why. */
 fr_status fr_bulk_insert_check(const struct fr_load_options *o, struct fr_err *err);
 
+/* FR_EARG: a stream (-, a FIFO, a device), which the server cannot read, and which would
+ * have to be read twice.  What is not to be seen from here passes. */
+fr_status fr_bulk_insert_check_source(const char *source, struct fr_err *err);
+
 /* What the file's encoding is to the server: a code page; 0 = UTF-16; -1 = none it knows.
  */
 int fr_bulk_insert_code_page(const struct fr_load_options *o);

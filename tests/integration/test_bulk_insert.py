@@ -304,6 +304,27 @@ def test_task_options_are_refused(r):
     equal(rows(r), [], "nothing was sent")
 
 
+def test_task_of_a_stream_is_refused(r):
+    """Nobody waits for its writer: neither who queues it, nor a worker that finds one in a file's place."""
+    r.fresh(PLAIN)
+    r.fresh_control()
+    path = os.path.join(FOLDER, "stream")
+    os.path.exists(path) and os.remove(path)
+    os.mkfifo(path)
+    for source in (path, "-", "/dev/zero"):
+        r.fullrack("add", "--server-side", "--format", "bcp", "dbo.t", source, exit=2)
+        check("%s is no file" % source in r.err, "message about " + source, r.err)
+    os.remove(path)
+    data("stream", "1\ta\tb\n")
+    r.fullrack("add", "-q", "--server-side", "--format", "bcp", "dbo.t", path)
+    os.remove(path)
+    os.mkfifo(path)
+    d = r.json("run", "--workers", "1", exit=2, timeout=60)
+    equal([t["state"] for t in d["tasks"]], ["failed"], "state")
+    check("is no file" in d["tasks"][0]["error"], "error", d["tasks"])
+    os.remove(path)
+
+
 def test_task_counts(r):
     r.fresh(PLAIN)
     good = "1\ta\tb\n2\ta\tb\n"
