@@ -26,8 +26,6 @@ SELECT
     HAS_PERMS_BY_NAME(@table_schema, 'SCHEMA', 'ALTER') AS may_alter_table_schema,
     HAS_PERMS_BY_NAME(@table_schema, 'SCHEMA', 'SELECT') AS may_select_table_schema,
     HAS_PERMS_BY_NAME(@table_schema, 'SCHEMA', 'INSERT') AS may_insert_table_schema,
-    HAS_PERMS_BY_NAME(NULL, NULL, 'ADMINISTER BULK OPERATIONS') AS may_bulk_server,
-    HAS_PERMS_BY_NAME(DB_NAME(), 'DATABASE', 'ADMINISTER DATABASE BULK OPERATIONS') AS may_bulk_database,
     HAS_PERMS_BY_NAME(DB_NAME(), 'DATABASE', 'CREATE TABLE') AS may_create_table,
     HAS_PERMS_BY_NAME(@ledger_schema, 'SCHEMA', 'ALTER') AS may_alter_schema,
     HAS_PERMS_BY_NAME(@ledger_schema, 'SCHEMA', 'SELECT') AS may_select_schema,

@@ -21,6 +21,7 @@ SQL_STATEMENT_FILES = \
 	sql/statements/table_checks.sql \
 	sql/statements/preflight_table.sql \
 	sql/statements/preflight_database.sql \
+	sql/statements/preflight_bulk.sql \
 	sql/statements/preflight_rights.sql \
 	sql/statements/preflight_key.sql \
 	sql/statements/preflight_tables.sql \

@@ -11,6 +11,7 @@ extern const char fr_stmt_table_columns[];
 extern const char fr_stmt_table_checks[];
 extern const char fr_stmt_preflight_table[];
 extern const char fr_stmt_preflight_database[];
+extern const char fr_stmt_preflight_bulk[];
 extern const char fr_stmt_preflight_rights[];
 extern const char fr_stmt_preflight_key[];
 extern const char fr_stmt_preflight_tables[];

@@ -123,6 +123,7 @@ struct question {
     struct fr_sql_param params[PARAMS];
     struct fr_facts *out;
     char *refused;
+    size_t parts; /* that are asked */
     bool key_is_too_long;
 };
 
@@ -169,8 +170,10 @@ static fr_status ask(struct question *q, const char *sql, struct fr_err *err)
     return fr_sql_run_params(q->session, sql, params, PARAMS, take_facts, q, err);
 }
 
+/* The last one matters where the server itself reads the files. */
 static const char *const parts[] = {fr_stmt_preflight_table, fr_stmt_preflight_key,
-                                    fr_stmt_preflight_database, fr_stmt_preflight_rights};
+                                    fr_stmt_preflight_database, fr_stmt_preflight_rights,
+                                    fr_stmt_preflight_bulk};
 enum { PARTS = sizeof parts / sizeof parts[0] };
 
 /* Babelfish has not all of the views, and a right may be missing for one of them. */
@@ -221,10 +224,11 @@ static fr_status ask_all(struct question *q, struct fr_err *err)
     fr_status st = FR_OK;
 
     fr_buf_init(&batch, MAX_BATCH_BYTES);
-    for (size_t from = 0, to; st == FR_OK && from < PARTS; from = to) {
+    for (size_t from = 0, to; st == FR_OK && from < q->parts; from = to) {
         fr_buf_reset(&batch);
         for (to = from;
-             to < PARTS && batch.len + add_statement(NULL, parts[to]) <= batch.max; to++)
+             to < q->parts && batch.len + add_statement(NULL, parts[to]) <= batch.max;
+             to++)
             (void)add_statement(&batch, parts[to]);
         if (to == from || batch.failed) {
             st = fr_err_set(err, FR_ENOMEM, "no memory for a statement");
@@ -273,7 +277,10 @@ fr_status fr_facts_ask(struct fr_sql *s, const struct fr_table *t,
                        char *refused, struct fr_err *err)
 {
     struct names *n = calloc(1, sizeof *n);
-    struct question q = {.session = s, .out = out, .refused = refused};
+    struct question q = {.session = s,
+                         .out = out,
+                         .refused = refused,
+                         .parts = o->server_side ? PARTS : PARTS - 1};
     struct fr_table_name name;
     fr_status st;
 

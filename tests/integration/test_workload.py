@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """fullrack workload: the query that was assigned least recently goes next, whoever fails meanwhile."""
 import csv, json, os, signal, sys, time
 
