@@ -64,15 +64,15 @@ static fr_status add_file(struct workload *w, const char *path, struct fr_err *e
         return st;
     }
     more = realloc(w->queries, (w->count + 1) * sizeof *more);
-    if (more != NULL) {
-        w->queries = more;
-        q = &w->queries[w->count++];
-        q->sql = sql;
-        q->name = strdup(path);
-    } else {
+    if (more == NULL) {
         free(sql);
+        return fr_err_set(err, FR_ENOMEM, "no memory for the workload's queries");
     }
-    return more != NULL && q->name != NULL
+    w->queries = more;
+    q = &w->queries[w->count++];
+    q->sql = sql;
+    q->name = strdup(path);
+    return q->name != NULL
                ? FR_OK
                : fr_err_set(err, FR_ENOMEM, "no memory for the workload's queries");
 }

@@ -208,6 +208,7 @@ def test_many_connections(r):
                 except OSError:
                     pass
                 held.append(s)
+                time.sleep(0.002)   # a login takes its time, and has to be through before as many as may wait have come
             for _ in range(3):      # who can log in still does
                 raw(r).close()
             threads = len(os.listdir("/proc/%d/task" % r.server.pid))
