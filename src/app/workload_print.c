@@ -4,6 +4,7 @@
 #include "base/shown.h"
 #include "report/document.h"
 #include "report/grid.h"
+#include "report/query_sheet.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -56,18 +57,6 @@ static json_t *with_short_names(const json_t *queries)
     return out;
 }
 
-static void print_ids(const char *title, const json_t *ids, FILE *out)
-{
-    size_t i;
-    json_t *id;
-
-    if (json_array_size(ids) == 0)
-        return;
-    fprintf(out, "; %s:", title);
-    json_array_foreach(ids, i, id)
-        fprintf(out, "%s%lld", i == 0 ? " " : ", ", (long long)json_integer_value(id));
-}
-
 static void print_rack(const json_t *sheet, FILE *out)
 {
     const json_t *full = json_object_get(sheet, "full_rack");
@@ -81,9 +70,10 @@ static void print_rack(const json_t *sheet, FILE *out)
                 visible, visible == 1 ? "" : "s");
     else
         fprintf(out, "whether it was a full rack the server does not tell");
-    print_ids("with several sessions at once",
-              json_object_get(sheet, "doubled_schedulers"), out);
-    print_ids("idle", json_object_get(sheet, "idle_schedulers"), out);
+    fr_query_sheet_print_ids("; with several sessions at once: ",
+                             json_object_get(sheet, "doubled_schedulers"), "", out);
+    fr_query_sheet_print_ids("; idle: ", json_object_get(sheet, "idle_schedulers"), "",
+                             out);
     fprintf(out, "\n");
 }
 

@@ -2,6 +2,17 @@
 
 #include <stdlib.h>
 
+bool fr_sql_add_literal(struct fr_buf *out, const char *text)
+{
+    fr_buf_add_str(out, "N'");
+    for (; *text != '\0'; text++) {
+        if (*text == '\'')
+            fr_buf_add_byte(out, '\'');
+        fr_buf_add_byte(out, (unsigned char)*text);
+    }
+    return fr_buf_add_byte(out, '\'');
+}
+
 /* 719162 days from 0001-01-01 to 1970-01-01, 25567 from 1900-01-01: civil date of days
  * since 1900. */
 static void civil_from_1900(int32_t days, int *year, unsigned *month, unsigned *day)

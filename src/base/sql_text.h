@@ -8,6 +8,8 @@
 
 #include "base/buf.h"
 
+/* N'...', with the quotes in it doubled: a literal of a statement. */
+bool fr_sql_add_literal(struct fr_buf *out, const char *text);
 bool fr_sql_add_date(struct fr_buf *out, int32_t days);
 /* HH:MM:SS and 0..7 digits of a second */
 bool fr_sql_add_time(struct fr_buf *out, uint64_t time_100ns, int digits);

@@ -2,6 +2,7 @@
 #include "db/backup.h"
 
 #include "base/num.h"
+#include "base/sql_text.h"
 #include "db/table.h"
 
 #include <math.h>
@@ -117,18 +118,6 @@ unsigned fr_backup_stripes(const struct fr_backup *b)
 
 /* ---- statements ---- */
 
-/* N'...' with its quotes doubled */
-static void add_text(struct fr_buf *out, const char *text)
-{
-    fr_buf_add_str(out, "N'");
-    for (; *text != '\0'; text++) {
-        if (*text == '\'')
-            fr_buf_add_byte(out, '\'');
-        fr_buf_add_byte(out, (unsigned char)*text);
-    }
-    fr_buf_add_byte(out, '\'');
-}
-
 static void add_stripe(struct fr_buf *out, const struct fr_backup *b,
                        const struct fr_backup_device *d, unsigned number)
 {
@@ -138,7 +127,7 @@ static void add_stripe(struct fr_buf *out, const struct fr_backup *b,
              separator(d->dir), b->name, number);
     fr_buf_printf(out, "%s%s = ", number == 1 ? "" : ",\n   ",
                   is_url(d->dir) ? "URL" : "DISK");
-    add_text(out, path);
+    (void)fr_sql_add_literal(out, path);
 }
 
 /* Round after round over the devices: what comes in the order of the stripes comes to

@@ -1,6 +1,7 @@
 /* What BULK INSERT can be told of a load's options.  See bulk_insert.h. */
 #include "load/bulk_insert.h"
 
+#include "base/sql_text.h"
 #include "load/hint.h"
 #include "load/split.h"
 
@@ -218,17 +219,6 @@ fr_status fr_bulk_insert_check(const struct fr_load_options *o, struct fr_err *e
 
 /* ---- the statement ---- */
 
-static void add_quoted(struct fr_buf *out, const char *text)
-{
-    fr_buf_add_str(out, "N'");
-    for (; *text != '\0'; text++) {
-        if (*text == '\'')
-            fr_buf_add_byte(out, '\'');
-        fr_buf_add_byte(out, (unsigned char)*text);
-    }
-    fr_buf_add_byte(out, '\'');
-}
-
 static bool is_plain(unsigned char c)
 {
     return c > ' ' && c < 0x7F && c != '\\' && c != '\'';
@@ -362,7 +352,7 @@ fr_status fr_bulk_insert_statement(const struct fr_load_options *o,
     if (st != FR_OK)
         return st;
     fr_buf_printf(out, "BULK INSERT %s FROM ", t->quoted);
-    add_quoted(out, file);
+    (void)fr_sql_add_literal(out, file);
     fr_buf_add_str(out, " WITH (MAXERRORS = 0");
     if (page > 0)
         fr_buf_printf(out, ", DATAFILETYPE = 'char', CODEPAGE = '%d'", page);

@@ -1,6 +1,7 @@
 /* The page of a query workload: its cards, throughput, queries, schedulers, failures. */
 #include "report/document.h"
 #include "report/html_priv.h"
+#include "report/query_sheet.h"
 
 #include <stdbool.h>
 
@@ -9,19 +10,6 @@ enum { BOARD_WIDTH = 1000, BOARD_HEIGHT = 200, BAR_POINTS = 120 };
 static void card(FILE *out, const char *name, const char *value)
 {
     fprintf(out, "<li>%s <b>%s</b></li>\n", name, value);
-}
-
-static void print_ids(FILE *out, const char *what, const json_t *ids)
-{
-    size_t i;
-    json_t *id;
-
-    if (json_array_size(ids) == 0)
-        return;
-    fprintf(out, " %s:", what);
-    json_array_foreach(ids, i, id)
-        fprintf(out, "%s %lld", i == 0 ? "" : ",", (long long)json_integer_value(id));
-    fputs(".", out);
 }
 
 static void print_rack(FILE *out, const json_t *sheet)
@@ -37,9 +25,10 @@ static void print_rack(FILE *out, const json_t *sheet)
     else
         fputs("On which schedulers its sessions ran the server does not tell.", out);
     fputs("</strong>", out);
-    print_ids(out, "With several sessions at once",
-              json_object_get(sheet, "doubled_schedulers"));
-    print_ids(out, "Idle", json_object_get(sheet, "idle_schedulers"));
+    fr_query_sheet_print_ids(" With several sessions at once: ",
+                             json_object_get(sheet, "doubled_schedulers"), ".", out);
+    fr_query_sheet_print_ids(" Idle: ", json_object_get(sheet, "idle_schedulers"), ".",
+                             out);
     fputs("</p>\n", out);
 }
 

@@ -3,7 +3,6 @@
 #include "db/statements.h"
 #include "stats/tally.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -464,4 +463,18 @@ fr_status fr_query_sheet_gather(fr_report_query_fn query, void *ctx, const json_
         set_plan(*out, &one, s->line_count);
     fr_query_sheet_free(&s);
     return st;
+}
+
+void fr_query_sheet_print_ids(const char *before, const json_t *ids, const char *after,
+                              FILE *out)
+{
+    size_t i;
+    json_t *id;
+
+    if (json_array_size(ids) == 0)
+        return;
+    fputs(before, out);
+    json_array_foreach(ids, i, id)
+        fprintf(out, "%s%lld", i == 0 ? "" : ", ", (long long)json_integer_value(id));
+    fputs(after, out);
 }

@@ -9,6 +9,7 @@
 #include "report/gather.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 
 enum {
     FR_SHEET_MAX_FAILURES = 200,   /* different messages that are kept */
@@ -24,6 +25,10 @@ struct fr_sheet_execution {
 };
 
 struct fr_query_sheet; /* opaque */
+
+/* "<before>1, 2<after>" of the ids of schedulers; nothing where there is none. */
+void fr_query_sheet_print_ids(const char *before, const json_t *ids, const char *after,
+                              FILE *out);
 
 /* start_ms: of the run, since 1970.  NULL: no memory. */
 struct fr_query_sheet *fr_query_sheet_new(int64_t start_ms);

@@ -6,23 +6,6 @@
 
 /* ---- ALTER TABLE ---- */
 
-static bool parse_names(struct parser *p, const char ***names, size_t *n)
-{
-    struct list l = LIST_OF(const char *);
-
-    do {
-        const char *name = parse_identifier(p);
-        const char **slot = name == NULL ? NULL : list_add(p, &l);
-
-        if (slot == NULL)
-            return false;
-        *slot = name;
-    } while (take_op(p, ','));
-    *names = l.items;
-    *n = l.n;
-    return !p->failed;
-}
-
 static bool parse_alter_add(struct parser *p, struct alter_table_stmt *a)
 {
     struct list cols = LIST_OF(struct column_def);
@@ -68,7 +51,8 @@ static bool parse_alter_drop(struct parser *p, struct alter_table_stmt *a)
     a->kind = at_kw(p, KW_COLUMN) ? ALTER_DROP_COLUMN : ALTER_DROP_CONSTRAINT;
     if (!take_kw(p, KW_COLUMN))
         take_kw(p, KW_CONSTRAINT);
-    return parse_if_exists(p, &a->if_exists) && parse_names(p, &a->names, &a->nnames);
+    return parse_if_exists(p, &a->if_exists) &&
+           parse_names(p, NULL, &a->names, &a->nnames);
 }
 
 static bool parse_alter_check(struct parser *p, struct alter_table_stmt *a)
@@ -80,7 +64,7 @@ static bool parse_alter_check(struct parser *p, struct alter_table_stmt *a)
         a->all_names = true;
         return true;
     }
-    return parse_names(p, &a->names, &a->nnames);
+    return parse_names(p, NULL, &a->names, &a->nnames);
 }
 
 static bool parse_alter_trigger(struct parser *p, struct alter_table_stmt *a)
@@ -92,7 +76,7 @@ static bool parse_alter_trigger(struct parser *p, struct alter_table_stmt *a)
         a->all_names = true;
         return true;
     }
-    return parse_names(p, &a->names, &a->nnames);
+    return parse_names(p, NULL, &a->names, &a->nnames);
 }
 
 static bool parse_alter_column(struct parser *p, struct alter_table_stmt *a)

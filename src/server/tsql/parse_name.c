@@ -198,23 +198,28 @@ bool type_ref_resolve(const struct type_ref *ref, struct sqltype *out, struct sq
     return true;
 }
 
-bool parse_identifier_list(struct parser *p, const char ***names, size_t *n)
+bool parse_names(struct parser *p, bool (*instead)(const struct parser *p),
+                 const char ***names, size_t *n)
 {
     struct list l = LIST_OF(const char *);
 
-    if (!need_op(p, '('))
-        return false;
     do {
         const char **item = list_add(p, &l);
-        const char *name = parse_identifier(p);
 
-        if (item == NULL || name == NULL)
+        if (item == NULL)
             return false;
-        *item = name;
+        *item = instead != NULL && instead(p) ? p->tok.text : NULL;
+        if (*item != NULL ? !parse_advance(p) : (*item = parse_identifier(p)) == NULL)
+            return false;
     } while (take_op(p, ','));
     *names = l.items;
     *n = l.n;
-    return need_op(p, ')');
+    return !p->failed;
+}
+
+bool parse_identifier_list(struct parser *p, const char ***names, size_t *n)
+{
+    return need_op(p, '(') && parse_names(p, NULL, names, n) && need_op(p, ')');
 }
 
 bool parse_index_columns(struct parser *p, struct index_column **cols, size_t *n)

@@ -45,28 +45,20 @@ static bool parse_create_function(struct parser *p, struct partition_stmt *s)
     return parse_values(p, s);
 }
 
+static bool at_string(const struct parser *p)
+{
+    return p->tok.kind == TK_STRING;
+}
+
 static bool parse_create_scheme(struct parser *p, struct partition_stmt *s)
 {
-    struct list l = LIST_OF(const char *);
-
     if (!need_kw(p, KW_AS) || !need_word(p, "PARTITION") ||
         (s->function = parse_identifier(p)) == NULL)
         return false;
     s->all = take_kw(p, KW_ALL);
     if (!need_kw(p, KW_TO) || !need_op(p, '('))
         return false;
-    do {
-        const char **slot = list_add(p, &l);
-
-        if (slot == NULL)
-            return false;
-        *slot = p->tok.kind == TK_STRING ? p->tok.text : NULL;
-        if (*slot != NULL ? !parse_advance(p) : (*slot = parse_identifier(p)) == NULL)
-            return false;
-    } while (take_op(p, ','));
-    s->filegroups = l.items;
-    s->nfilegroups = l.n;
-    return need_op(p, ')');
+    return parse_names(p, at_string, &s->filegroups, &s->nfilegroups) && need_op(p, ')');
 }
 
 /* PARTITION is in hand. */

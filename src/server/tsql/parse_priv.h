@@ -72,6 +72,10 @@ bool parse_name(struct parser *p, struct name *out); /* up to four parts */
 bool parse_type(struct parser *p, struct type_ref *out);
 /* (a, b, c) */
 bool parse_identifier_list(struct parser *p, const char ***names, size_t *n);
+/* a, b, c; where `instead` says so the token in hand is an item, too; NULL: identifiers
+ * alone. */
+bool parse_names(struct parser *p, bool (*instead)(const struct parser *p),
+                 const char ***names, size_t *n);
 /* (a ASC, b DESC) */
 bool parse_index_columns(struct parser *p, struct index_column **cols, size_t *n);
 bool parse_int64(struct parser *p, int64_t *out); /* with an optional sign */

@@ -231,22 +231,14 @@ static bool parse_securable(struct parser *p, struct grant_stmt *g)
     return parse_name(p, &g->securable);
 }
 
+static bool at_public(const struct parser *p)
+{
+    return at_kw(p, KW_PUBLIC);
+}
+
 static bool parse_grantees(struct parser *p, struct grant_stmt *g)
 {
-    struct list l = LIST_OF(const char *);
-
-    do {
-        const char **slot = list_add(p, &l);
-
-        if (slot == NULL)
-            return false;
-        *slot = at_kw(p, KW_PUBLIC) ? p->tok.text : NULL;
-        if (*slot != NULL ? !parse_advance(p) : (*slot = parse_identifier(p)) == NULL)
-            return false;
-    } while (take_op(p, ','));
-    g->grantees = l.items;
-    g->ngrantees = l.n;
-    return true;
+    return parse_names(p, at_public, &g->grantees, &g->ngrantees);
 }
 
 struct stmt *parse_grant(struct parser *p)
